@@ -1,0 +1,53 @@
+# The front door. `make demo` and `make test` do all the set-up on a fresh Debian 12 machine.
+.PHONY: help setup build demo test check sanitize bench oracle fuzz fmt clean
+JOBS := $(shell nproc)
+
+help:
+	@echo 'make demo      build, then plan the nine-city map (installs what is missing)'
+	@echo 'make test      build, then run every test'
+	@echo 'make build     leave the release binary at build/release/cotillion'
+	@echo 'make check     formatting and clang-tidy'
+	@echo 'make sanitize  unit tests under ASan + UBSan and under TSan'
+	@echo 'make bench     benchmarks, each beside a peer or a limit'
+	@echo 'make oracle    60,000 random cliques against CLP (minutes)'
+	@echo 'make fuzz      every fuzzer for FUZZ_SECONDS (default 60) seconds'
+	@echo 'make fmt       format the sources'
+
+setup:
+	@tools/setup
+
+build/release/build.ninja: CMakeLists.txt CMakePresets.json | setup
+	cmake --preset release >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }
+	@rm -f build-configure.log
+
+build: setup build/release/build.ninja
+	cmake --build --preset release -j $(JOBS)
+
+demo: build
+	@tools/demo build/release/cotillion
+
+test: build
+	ctest --preset release -j $(JOBS)
+
+check: setup build/release/build.ninja
+	@tools/check build/release
+
+sanitize: setup
+	@for preset in asan tsan; do \
+	  cmake --preset $$preset >/dev/null && cmake --build --preset $$preset -j $(JOBS) && \
+	  ctest --preset $$preset -j $(JOBS) || exit 1; done
+
+bench: build
+	@tools/bench build/release
+
+oracle: build
+	build/release/oracle --instances 60000
+
+fuzz: setup
+	@tools/fuzz $(or $(FUZZ_SECONDS),60)
+
+fmt:
+	@git ls-files -co --exclude-standard '*.hpp' '*.cpp' | xargs clang-format -i
+
+clean:
+	rm -rf build

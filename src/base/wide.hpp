@@ -1,0 +1,8 @@
+// 128-bit integers, for products of quantities that are exact in 64 bits.
+#pragma once
+
+namespace cotillion {
+
+__extension__ using Int128 = __int128;
+
+}  // namespace cotillion

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "cli/verbs.hpp"
+#include "cli/world.hpp"
+#include "report/map_report.hpp"
+#include "topology/map_file.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+struct Options {
+  std::string map;
+  std::string tree;
+  std::vector<std::string> to;
+  bool json = false;
+};
+
+IslandId island_named(const Map& map, const std::string& name, const char* option) {
+  if (const auto island = find_island(map, name)) return *island;
+  const std::string near = closest_name(name, island_names(map));
+  throw Stop{kUsedWrongly, fmt::format("{}: unknown island '{}'; {}", option, name,
+                                       near.empty() ? "cotillion topology show lists them"
+                                                    : fmt::format("did you mean '{}'?", near))};
+}
+
+void check(const Options& options, Outcome& outcome) {
+  const auto map = read_map(read_file(options.map), options.map);
+  if (options.json) {
+    Json json{{"file", options.map}, {"ok", map.has_value()}};
+    json["errors"] = map ? Json::array() : to_json(map.error());
+    print_json(json);
+    outcome.code = map ? kDone : kUsedWrongly;
+    return;
+  }
+  if (!map) throw Stop{kUsedWrongly, to_text(map.error())};
+  print(fmt::format("{}: sound: {} islands, {} routers, {} links, {} edges\n", options.map,
+                    map->islands.size(), map->routers.size(), map->links.size(),
+                    map->aggregators.size()));
+}
+
+void show(const Options& options) {
+  const LoadedMap loaded = load_map(options.map);
+  const Map& map = loaded.map;
+  const Routes routes(map);
+  if (options.tree.empty()) {
+    if (!options.to.empty()) throw Stop{kUsedWrongly, "--to: needs --tree SENDER"};
+    if (options.json)
+      print_json(map_json(map, routes));
+    else
+      print(map_text(map, routes));
+    return;
+  }
+  const IslandId sender = island_named(map, options.tree, "--tree");
+  std::vector<IslandId> receivers;
+  for (const std::string& name : options.to) receivers.push_back(island_named(map, name, "--to"));
+  if (receivers.empty())
+    for (IslandId i = 0; i < map.island_count(); ++i)
+      if (i != sender) receivers.push_back(i);
+  if (options.json)
+    print_json(tree_json(map, routes, sender, receivers));
+  else
+    print(tree_text(map, routes, sender, receivers));
+}
+
+}  // namespace
+
+void add_topology(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* topology = app.add_subcommand("topology", "Read a map: check it, show it");
+  topology->require_subcommand(1);
+  const auto add_common = [&](CLI::App* verb) {
+    verb->add_option("MAP", options->map, "Map file (TOML; docs/files.md)")->required();
+    verb->add_flag("--json", options->json, "Print one JSON object instead of text");
+  };
+
+  CLI::App* checker = topology->add_subcommand(
+      "check", "Report every mistake in a map, with line, field and remedy; exit 2 if any");
+  add_common(checker);
+  checker->callback([options, &outcome] { check(*options, outcome); });
+
+  CLI::App* shower = topology->add_subcommand(
+      "show", "Print islands, links, shortest-path latencies, or the tree of one sender");
+  add_common(shower);
+  shower->add_option("--tree", options->tree, "Show the multicast tree of this sender");
+  shower->add_option("--to", options->to, "Its receivers, as LON,NYC,… (default: everyone)")
+      ->delimiter(',');
+  shower->callback([options] { show(*options); });
+}
+
+}  // namespace cotillion::cli

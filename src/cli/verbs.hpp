@@ -1,0 +1,16 @@
+// The verbs: each adds its subcommand to the parser and is run by it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace cotillion::cli {
+
+// The exit code of the verb that ran.
+struct Outcome {
+  int code = 0;
+};
+
+void add_topology(CLI::App& app, Outcome& outcome);
+void add_plan(CLI::App& app, Outcome& outcome);
+
+}  // namespace cotillion::cli

@@ -1,0 +1,105 @@
+#include "cli/world.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "base/fingerprint.hpp"
+#include "commit.hpp"
+#include "topology/map_file.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+constexpr std::size_t kFileMax = std::size_t{64} << 20;
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+Exit exit_for(int error) {
+  // A name that leads nowhere is a mistake of the caller's; the rest is the world's.
+  return error == ENOENT || error == ENOTDIR || error == EISDIR ? kUsedWrongly : kWorldFailed;
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file)
+    throw Stop{exit_for(errno), fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
+  std::string text;
+  char buffer[1 << 16];
+  std::size_t got = 0;
+  while ((got = std::fread(buffer, 1, sizeof buffer, file.get())) > 0) {
+    text.append(buffer, got);
+    if (text.size() > kFileMax)
+      throw Stop{kUsedWrongly, fmt::format("{}: larger than 64 MiB; not a map or schedule", path)};
+  }
+  if (std::ferror(file.get()) != 0)
+    throw Stop{exit_for(errno), fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
+  return text;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  const std::string partial = fmt::format("{}.partial-{}", path, ::getpid());
+  const auto fail = [&] {
+    const int error = errno;
+    std::remove(partial.c_str());
+    throw Stop{exit_for(error),
+               fmt::format("{}: cannot be written: {}; choose another place for -o", path,
+                           std::strerror(error))};
+  };
+  File file(std::fopen(partial.c_str(), "wb"));
+  if (!file) fail();
+  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
+      std::fflush(file.get()) != 0 || ::fsync(::fileno(file.get())) != 0)
+    fail();
+  file.reset();
+  if (std::rename(partial.c_str(), path.c_str()) != 0) fail();
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw Stop{kWorldFailed, fmt::format("standard output: {}", std::strerror(errno))};
+}
+
+void print_json(const Json& json) {
+  print(json.dump(2) + "\n");
+}
+
+std::string to_text(const Diagnostics& diagnostics) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics) text += cotillion::to_text(diagnostic) + "\n";
+  return text + fmt::format("{} mistake{}", diagnostics.size(), diagnostics.size() == 1 ? "" : "s");
+}
+
+Json to_json(const Diagnostics& diagnostics) {
+  Json list = Json::array();
+  for (const Diagnostic& diagnostic : diagnostics)
+    list.push_back({{"file", diagnostic.file},
+                    {"line", diagnostic.at.line},
+                    {"column", diagnostic.at.column},
+                    {"field", diagnostic.field},
+                    {"message", diagnostic.message},
+                    {"remedy", diagnostic.remedy}});
+  return list;
+}
+
+LoadedMap load_map(const std::string& path) {
+  const std::string text = read_file(path);
+  auto map = read_map(text, path);
+  if (!map) throw Stop{kUsedWrongly, to_text(map.error())};
+  return {std::move(*map), fingerprint(text)};
+}
+
+Provenance provenance() {
+  return {COTILLION_VERSION, COTILLION_COMMIT, 0, {}};
+}
+
+}  // namespace cotillion::cli

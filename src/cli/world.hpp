@@ -1,0 +1,46 @@
+// The only door to the outside: files, streams and exit codes. Everything else is pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.hpp"
+#include "base/result.hpp"
+#include "plan/plan_file.hpp"
+#include "topology/map.hpp"
+
+namespace cotillion::cli {
+
+enum Exit {
+  kDone = 0,
+  kAnswerIsNo = 1,   // infeasible, never settles, disagreement
+  kUsedWrongly = 2,  // arguments or input files
+  kWorldFailed = 3,  // the disk is full, a socket is refused
+};
+
+// Thrown by verbs, caught once in main: the exit code and what to say on stderr.
+struct Stop {
+  Exit code;
+  std::string message;
+};
+
+// Both throw Stop. Writing is all or nothing: a temporary file beside the target is renamed.
+[[nodiscard]] std::string read_file(const std::string& path);
+void write_file(const std::string& path, const std::string& text);
+
+void print(const std::string& text);  // to stdout; Stop when stdout is gone
+void print_json(const Json& json);
+
+[[nodiscard]] std::string to_text(const Diagnostics& diagnostics);
+[[nodiscard]] Json to_json(const Diagnostics& diagnostics);
+
+struct LoadedMap {
+  Map map;
+  std::string fingerprint;
+};
+// Throws Stop with every mistake in the file.
+[[nodiscard]] LoadedMap load_map(const std::string& path);
+
+[[nodiscard]] Provenance provenance();
+
+}  // namespace cotillion::cli

@@ -1,0 +1,95 @@
+#include "plan/certificate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.hpp"
+
+namespace cotillion {
+namespace {
+
+// A few hundred roundings of doubles.
+constexpr double kRounding = 1e-11;
+
+class Checker {
+ public:
+  explicit Checker(Certificate& certificate) : certificate_(certificate) {}
+
+  // left ≤ right, to rounding relative to `size`.
+  void at_most(double left, double right, double size, const std::string& what) {
+    ++certificate_.constraints;
+    const double excess = (left - right) / std::max(size, 1.0);
+    certificate_.worst = std::max(certificate_.worst, excess);
+    if (!(excess <= kRounding))
+      certificate_.broken.push_back(fmt::format("{}: {} > {}", what, left, right));
+  }
+
+ private:
+  Certificate& certificate_;
+};
+
+void check_clique(const Stage& stage, const Plan& plan, const PlannedClique& clique,
+                  Checker& checker) {
+  const Map& map = stage.map();
+  const double end = plan.round.ps;
+  for (const Stream& stream : clique.streams) {
+    const std::string& sender = map.islands[stream.sender].name;
+    checker.at_most(-stream.offset.ps, 0, end, "offset of " + sender);
+    const double pace = ps_per_byte(stream.rate) * stage.wire_factor();
+    for (const Arrival& arrival : stream.receivers) {
+      COTILLION_CHECK(arrival.latency == stage.latency(arrival.receiver, stream.sender));
+      checker.at_most(
+          stream.offset.ps + double(arrival.latency.ps) + double(stream.payload.count) * pace,
+          clique.price.ps, end,
+          fmt::format("completion of {} at {}", sender, map.islands[arrival.receiver].name));
+    }
+  }
+  checker.at_most(clique.price.ps, end, end, "price within T");
+  for (const IslandId island : clique.islands)
+    if (std::isfinite(stage.memory(island)))
+      checker.at_most(edge_memory_needed(stage, clique, island), stage.memory(island),
+                      double(stage.payload().count), "memory at " + map.islands[island].name);
+}
+
+}  // namespace
+
+double edge_memory_needed(const Stage& stage, const PlannedClique& clique, IslandId island) {
+  double first = std::numeric_limits<double>::infinity(), last = 0, pace = 1;
+  int arrivals = 0;
+  for (const Stream& stream : clique.streams) {
+    if (stream.sender == island) continue;
+    const double at = stream.offset.ps + double(stage.latency(island, stream.sender).ps);
+    first = std::min(first, at);
+    last = std::max(last, at);
+    pace = ps_per_byte(stream.rate) * stage.wire_factor();
+    ++arrivals;
+  }
+  return arrivals < 2 ? 0 : (last - first) / pace;
+}
+
+Certificate check_plan(const Stage& stage, const Plan& plan) {
+  Certificate certificate;
+  Checker checker(certificate);
+  for (const PlannedRound& round : plan.rounds) {
+    for (const PlannedClique& clique : round.cliques)
+      if (clique.feasible) check_clique(stage, plan, clique, checker);
+    for (const LaneUse& use : round.lanes) {
+      const double rate = lane_rate(stage.map(), use.lane).value;
+      checker.at_most(use.rate.value, rate, rate,
+                      "capacity of " + lane_name(stage.map(), use.lane));
+    }
+  }
+  return certificate;
+}
+
+void certify(const Stage& stage, const Plan& plan) {
+  const Certificate certificate = check_plan(stage, plan);
+  for (const std::string& broken : certificate.broken)
+    std::fprintf(stderr, "certificate: %s\n", broken.c_str());
+  COTILLION_CHECK(certificate.broken.empty());
+}
+
+}  // namespace cotillion

@@ -1,0 +1,119 @@
+// The plan: every decision at the finest grain at which it could one day differ. The paper's
+// core model is uniform and fills in equal values (one length for all rounds, one rate for all
+// streams of a clique); its appendix is not, and needs no other format. Trees and latencies
+// are written out, so that nobody who plays a plan has to route again.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/mixing.hpp"
+#include "plan/objective.hpp"
+#include "plan/stage.hpp"
+
+namespace cotillion {
+
+struct PlanSettings {
+  Seconds slack;             // added to every round for jitter, clocks, hops
+  Seconds step_time;         // τ: one local step; zero when unknown
+  bool whole_steps = false;  // round lengths up to a multiple of τ
+  Objective objective = Objective::kPaper;
+  int fragments = 8;  // F of the streamed objectives
+};
+
+struct Arrival {
+  IslandId receiver = 0;
+  Duration latency;  // of flight, by way of the receiver's edge
+};
+
+struct Stream {
+  IslandId sender = 0;
+  Seconds offset;
+  BitsPerSecond rate;  // on the wire, framing included
+  Bytes payload;
+  std::vector<LaneId> tree;  // the sender's up lane first
+  std::vector<int> copies;   // by lane of the tree
+  std::vector<Arrival> receivers;
+};
+
+// A step of the chain that sets a price (clique_price.hpp), with islands for members.
+struct Wait {
+  IslandId leader = 0;
+  IslandId waiter = 0;
+  IslandId receiver = 0;
+};
+
+// What keeps a clique from being cheaper.
+struct Binding {
+  enum class Kind { kNothing, kAccess, kLink, kMemory, kInfeasible };
+  Kind kind = Kind::kNothing;          // what sets the pace; kNothing for a clique of one
+  LaneId lane = -1;                    // the lane of the rate bound
+  int lane_streams = 0;                // that share it, in the whole round
+  std::vector<IslandId> lane_senders;  // whose streams they are
+  BitsPerSecond bound;                 // what the network would allow
+  std::vector<Wait> chain;             // offsets that add up to the price
+  IslandId last_sender = -1;           // the flight that ends the exchange
+  IslandId last_receiver = -1;
+  std::vector<Wait> cycle;  // when infeasible
+  Duration cycle_excess;
+};
+
+struct PlannedClique {
+  std::vector<IslandId> islands;
+  std::vector<double> weights;  // as in Clique
+  bool feasible = true;
+  bool runnable = true;   // at most kCliqueMembersMax members
+  Seconds price;          // T_c
+  BitsPerSecond rate;     // of its streams, on the wire
+  Seconds serialisation;  // D/b
+  Binding binding;
+  std::vector<Stream> streams;  // by sender; none for a clique of one
+};
+
+struct LaneUse {
+  LaneId lane = 0;
+  int streams = 0;
+  BitsPerSecond rate;  // while all of them flow
+  Bytes bytes;         // in the whole round
+};
+
+struct EdgeUse {
+  AggregatorId aggregator = 0;
+  Bytes memory_peak;  // of accumulator memory, slots as wide as the spec says
+};
+
+struct PlannedRound {
+  Seconds start;    // from the start of the period
+  Seconds length;   // until the next round starts: T + slack
+  Seconds planned;  // this round's own largest clique price
+  std::vector<PlannedClique> cliques;
+  std::vector<LaneUse> lanes;
+  std::vector<EdgeUse> edges;
+};
+
+struct Plan {
+  std::string schedule;
+  PlanSettings settings;
+  StageSettings stage;
+  bool feasible = true;
+  bool runnable = true;
+  Seconds round;           // T
+  Seconds streamed_delay;  // d
+  Mixing mixing;
+  std::vector<Seconds> objectives;  // by kObjectives; infinite when islands never connect
+  std::vector<PlannedRound> rounds;
+
+  [[nodiscard]] Seconds objective(Objective which) const { return objectives[std::size_t(which)]; }
+  [[nodiscard]] Seconds staleness() const { return objective(settings.objective); }
+  // H: local steps in a round.
+  [[nodiscard]] double steps_per_round() const { return rounds[0].length / settings.step_time; }
+};
+
+// Prices every clique of every round, sets T to the dearest, and scores the schedule. An
+// infeasible schedule yields a plan that says so and why. The answer has been re-checked
+// against every constraint of the paper (certificate.hpp).
+[[nodiscard]] Plan make_plan(const Stage& stage, const Schedule& schedule,
+                             const PlanSettings& settings = {});
+
+}  // namespace cotillion

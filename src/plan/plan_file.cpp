@@ -1,0 +1,213 @@
+#include "plan/plan_file.hpp"
+
+#include <cmath>
+
+#include "plan/certificate.hpp"
+#include "plan/explain.hpp"
+
+namespace cotillion {
+namespace {
+
+// Curves of schedules that settle slowly are thousands of rounds long; a figure needs few.
+constexpr std::size_t kCurveMax = 64;
+
+Json names_of(const Map& map, const std::vector<IslandId>& islands) {
+  Json names = Json::array();
+  for (const IslandId island : islands) names.push_back(map.islands[island].name);
+  return names;
+}
+
+Json waits_of(const Map& map, const std::vector<Wait>& waits) {
+  Json list = Json::array();
+  for (const Wait& wait : waits)
+    list.push_back({{"leader", map.islands[wait.leader].name},
+                    {"waiter", map.islands[wait.waiter].name},
+                    {"receiver", map.islands[wait.receiver].name}});
+  return list;
+}
+
+Json matrix_of(const std::vector<double>& values, std::size_t n) {
+  if (values.empty()) return nullptr;
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < n; ++i)
+    rows.push_back(std::vector<double>(values.begin() + std::ptrdiff_t(i * n),
+                                       values.begin() + std::ptrdiff_t((i + 1) * n)));
+  return rows;
+}
+
+Json network_json(const Map& map) {
+  Json islands = Json::array();
+  for (const Island& island : map.islands)
+    islands.push_back({{"name", island.name},
+                       {"label", island.label},
+                       {"region", island.region},
+                       {"coordinates", island.coordinates ? Json{island.coordinates->latitude,
+                                                                 island.coordinates->longitude}
+                                                          : Json(nullptr)}});
+  Json routers = Json::array();
+  for (const Router& router : map.routers) routers.push_back(router.name);
+  Json lanes = Json::array();
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane)
+    lanes.push_back({{"from", lane_from(map, lane)},
+                     {"to", lane_to(map, lane)},
+                     {"kind", is_access(map, lane) ? "access" : "link"},
+                     {"latency_ms", lane_latency(map, lane).ms()},
+                     {"rate_gbps", lane_rate(map, lane).gbps()}});
+  Json edges = Json::array();
+  for (const Aggregator& aggregator : map.aggregators)
+    edges.push_back({{"at", place_name(map, aggregator.place)},
+                     {"serves", names_of(map, aggregator.serves)},
+                     {"memory_bytes", aggregator.spec.memory.count},
+                     {"chunk_bytes", aggregator.spec.chunk.count},
+                     {"slot_bytes", aggregator.spec.slot.count},
+                     {"framing_bytes", aggregator.spec.framing.count}});
+  return {{"islands", islands}, {"routers", routers}, {"lanes", lanes}, {"aggregators", edges}};
+}
+
+Json stream_json(const Map& map, const Stream& stream) {
+  Json receivers = Json::array();
+  for (const Arrival& arrival : stream.receivers)
+    receivers.push_back(
+        {{"island", map.islands[arrival.receiver].name}, {"latency_ms", arrival.latency.ms()}});
+  return {{"sender", map.islands[stream.sender].name},
+          {"offset_ms", stream.offset.ms()},
+          {"rate_gbps", stream.rate.gbps()},
+          {"payload_bytes", stream.payload.count},
+          {"tree", stream.tree},
+          {"copies", stream.copies},
+          {"receivers", receivers}};
+}
+
+Json clique_json(const Stage& stage, const PlannedClique& clique) {
+  const Map& map = stage.map();
+  const Binding& binding = clique.binding;
+  const bool sends = !clique.streams.empty();
+  Json offsets = Json::array();
+  for (const Stream& stream : clique.streams) offsets.push_back(stream.offset.ms());
+  if (clique.islands.size() == 1) offsets.push_back(0.0);
+  Json streams = Json::array();
+  for (const Stream& stream : clique.streams) streams.push_back(stream_json(map, stream));
+  Json limit = nullptr;
+  if (binding.lane >= 0)
+    limit = {{"lane", binding.lane},
+             {"streams", binding.lane_streams},
+             {"senders", names_of(map, binding.lane_senders)},
+             {"rate_gbps", binding.bound.gbps()}};
+  return {{"islands", names_of(map, clique.islands)},
+          {"feasible", clique.feasible},
+          {"runnable", clique.runnable},
+          {"price_ms", clique.feasible ? Json(clique.price.ms()) : Json(nullptr)},
+          {"rate_gbps", sends ? Json(clique.rate.gbps()) : Json(nullptr)},
+          {"serialisation_ms", sends ? Json(clique.serialisation.ms()) : Json(nullptr)},
+          {"offset_ms", offsets},
+          {"binding", binding_phrase(stage, clique)},
+          {"explanation", explain_price(stage, clique)},
+          {"limit", limit},
+          {"throttled", binding.kind == Binding::Kind::kMemory},
+          {"chain", waits_of(map, binding.chain)},
+          {"cycle", waits_of(map, binding.cycle)},
+          {"weights", matrix_of(clique.weights, clique.islands.size())},
+          {"streams", streams}};
+}
+
+Json round_json(const Stage& stage, const Plan& plan, const PlannedRound& round) {
+  const Map& map = stage.map();
+  Json cliques = Json::array();
+  bool feasible = true;
+  for (const PlannedClique& clique : round.cliques) {
+    cliques.push_back(clique_json(stage, clique));
+    feasible = feasible && clique.feasible;
+  }
+  Json links = Json::array();
+  for (const LaneUse& use : round.lanes)
+    links.push_back({{"lane", use.lane},
+                     {"from", lane_from(map, use.lane)},
+                     {"to", lane_to(map, use.lane)},
+                     {"streams", use.streams},
+                     {"rate_gbps", use.rate.gbps()},
+                     {"utilisation", use.rate.value / lane_rate(map, use.lane).value},
+                     {"bytes", use.bytes.count}});
+  Json edges = Json::array();
+  for (const EdgeUse& use : round.edges)
+    edges.push_back({{"at", place_name(map, map.aggregators[use.aggregator].place)},
+                     {"serves", names_of(map, map.aggregators[use.aggregator].serves)},
+                     {"memory_bytes", map.aggregators[use.aggregator].spec.memory.count},
+                     {"memory_peak_bytes", use.memory_peak.count}});
+  const auto when_feasible = [](bool holds, double value) {
+    return holds ? Json(value) : Json(nullptr);
+  };
+  return {{"start_ms", when_feasible(plan.feasible, round.start.ms())},
+          {"length_ms", when_feasible(plan.feasible, round.length.ms())},
+          {"planned_ms", when_feasible(feasible, round.planned.ms())},
+          {"cliques", cliques},
+          {"links", links},
+          {"aggregators", edges}};
+}
+
+Json survival_json(const Mixing& mixing) {
+  Json phases = Json::array();
+  for (const PhaseCurves& phase : mixing.phases) {
+    const auto head = [](const SurvivalCurve& curve) {
+      return std::vector<double>(
+          curve.values.begin(),
+          curve.values.begin() + std::ptrdiff_t(std::min(kCurveMax, curve.values.size())));
+    };
+    phases.push_back({{"absolute", head(phase.absolute)}, {"squared", head(phase.squared)}});
+  }
+  return phases;
+}
+
+}  // namespace
+
+Json number_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json to_json(const Provenance& provenance) {
+  Json inputs = Json::object();
+  for (const auto& [what, hash] : provenance.inputs) inputs[what] = hash;
+  return {{"version", provenance.version},
+          {"commit", provenance.commit},
+          {"seed", provenance.seed},
+          {"inputs", inputs}};
+}
+
+Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance) {
+  const Map& map = stage.map();
+  Json json = to_json(provenance);
+  json["map"] = map.name;
+  json["schedule"] = plan.schedule;
+  json["payload_bytes"] = stage.payload().count;
+  json["memory_bytes"] = map.edge.memory.count;
+  json["technology"] = {{"multicast", stage.technology().multicast},
+                        {"aggregation", stage.technology().aggregation}};
+  json["ships_state"] = plan.stage.ships_state;
+  json["feasible"] = plan.feasible;
+  json["runnable"] = plan.runnable;
+  json["round_ms"] = plan.feasible ? Json(plan.round.ms()) : Json(nullptr);
+  json["slack_ms"] = plan.settings.slack.ms();
+  json["area"] = number_or_null(plan.mixing.area);
+  json["area_squared"] = number_or_null(plan.mixing.area_squared);
+  json["objective"] = to_name(plan.settings.objective);
+  json["staleness_ms"] = number_or_null(plan.staleness().ms());
+  Json& objectives = json["objectives"] = Json::object();
+  for (const Objective objective : kObjectives)
+    objectives[std::string(to_name(objective))] = number_or_null(plan.objective(objective).ms());
+  json["fragments"] = plan.settings.fragments;
+  json["streamed_delay_ms"] = plan.feasible ? Json(plan.streamed_delay.ms()) : Json(nullptr);
+  json["settles_after_rounds"] =
+      plan.mixing.settles_after ? Json(*plan.mixing.settles_after) : Json(nullptr);
+  json["decay_per_round"] = plan.mixing.decay;
+  json["step_ms"] = plan.settings.step_time.ms();
+  json["steps_per_round"] = plan.feasible ? number_or_null(plan.steps_per_round()) : Json(nullptr);
+  const Certificate certificate = check_plan(stage, plan);
+  json["certificate"] = {{"constraints", certificate.constraints},
+                         {"worst_relative_excess", certificate.worst}};
+  json["survival"] = survival_json(plan.mixing);
+  Json& rounds = json["rounds"] = Json::array();
+  for (const PlannedRound& round : plan.rounds) rounds.push_back(round_json(stage, plan, round));
+  json["network"] = network_json(map);
+  return json;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,32 @@
+// The plan as JSON; docs/files.md describes every field. Units are in the names, infinite and
+// undefined numbers are null, and the file begins with what made it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace cotillion {
+
+// Fields appear in files in the order in which they are written here.
+using Json = nlohmann::ordered_json;
+
+// What made a file: the program, the seed and the hash of each input.
+struct Provenance {
+  std::string version;
+  std::string commit;
+  std::uint64_t seed = 0;
+  std::vector<std::pair<std::string, std::string>> inputs;  // what it is, fingerprint
+};
+
+[[nodiscard]] Json to_json(const Provenance& provenance);
+[[nodiscard]] Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance);
+
+// null where the number is infinite or undefined.
+[[nodiscard]] Json number_or_null(double value);
+
+}  // namespace cotillion

@@ -1,0 +1,205 @@
+// The paper's five steps for one schedule: route and share (streams), price each clique
+// (clique_price), take the dearest as T, score (mixing, objective); then the certificate.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.hpp"
+#include "plan/certificate.hpp"
+#include "plan/clique_price.hpp"
+#include "plan/plan.hpp"
+#include "plan/streams.hpp"
+
+namespace cotillion {
+namespace {
+
+std::vector<Wait> waits_of(const std::vector<ChainStep>& steps, const Clique& clique) {
+  std::vector<Wait> waits;
+  for (const ChainStep& step : steps)
+    waits.push_back(
+        {clique.islands[step.leader], clique.islands[step.waiter], clique.islands[step.receiver]});
+  return waits;
+}
+
+// Whose streams use a lane in this round.
+std::vector<IslandId> senders_on(const Stage& stage, const Round& round, LaneId lane) {
+  std::vector<IslandId> senders;
+  for (const Clique& clique : round.cliques)
+    for (int j = 0; j < clique.size() && clique.size() > 1; ++j) {
+      const StreamRoute route = route_stream(stage, clique, j);
+      if (std::find(route.tree.begin(), route.tree.end(), lane) != route.tree.end())
+        senders.push_back(clique.islands[j]);
+    }
+  std::sort(senders.begin(), senders.end());
+  return senders;
+}
+
+Binding binding_of(const Stage& stage, const Round& round, const Clique& clique,
+                   const RateBound& bound, const CliquePrice& price) {
+  Binding binding;
+  binding.lane = bound.lane;
+  binding.lane_streams = bound.streams;
+  binding.bound = bound.rate;
+  if (!price.feasible) {
+    binding.kind = Binding::Kind::kInfeasible;
+    binding.cycle = waits_of(price.cycle, clique);
+    binding.cycle_excess = price.cycle_excess;
+    return binding;
+  }
+  if (price.throttled)
+    binding.kind = Binding::Kind::kMemory;
+  else if (is_access(stage.map(), bound.lane))
+    binding.kind = Binding::Kind::kAccess;
+  else
+    binding.kind = Binding::Kind::kLink;
+  if (binding.kind == Binding::Kind::kLink)
+    binding.lane_senders = senders_on(stage, round, bound.lane);
+  binding.chain = waits_of(price.chain, clique);
+  binding.last_sender = clique.islands[price.last_sender];
+  binding.last_receiver = clique.islands[price.last_receiver];
+  return binding;
+}
+
+Stream stream_of(const Stage& stage, const Clique& clique, int sender, Seconds offset,
+                 BitsPerSecond rate) {
+  Stream stream;
+  stream.sender = clique.islands[sender];
+  stream.offset = offset;
+  stream.rate = rate;
+  stream.payload = stage.payload();
+  StreamRoute route = route_stream(stage, clique, sender);
+  stream.tree = std::move(route.tree);
+  stream.copies = std::move(route.copies);
+  for (const IslandId receiver : clique.islands)
+    if (receiver != stream.sender)
+      stream.receivers.push_back({receiver, stage.latency(receiver, stream.sender)});
+  return stream;
+}
+
+PlannedClique plan_clique(const Stage& stage, const Round& round, const Clique& clique,
+                          const RateBound& bound, PriceScratch& scratch) {
+  PlannedClique planned;
+  planned.islands = clique.islands;
+  planned.weights = clique.weights;
+  planned.runnable = clique.size() <= kCliqueMembersMax;
+  if (clique.size() == 1) return planned;
+
+  Demand demand;
+  demand.payload = double(stage.payload().count);
+  demand.pace_least = ps_per_byte(bound.rate) * stage.wire_factor();
+  for (const IslandId island : clique.islands) demand.memory.push_back(stage.memory(island));
+  CliqueLatencies latencies;
+  stage.latencies(clique, latencies);
+  const CliquePrice price = price_clique(latencies, demand, scratch);
+
+  planned.feasible = price.feasible;
+  planned.binding = binding_of(stage, round, clique, bound, price);
+  if (!price.feasible) return planned;
+  planned.price = price.price;
+  // Exactly the bound when nothing slows the clique down, not the bound after two divisions.
+  planned.rate = price.throttled ? rate_of_pace(price.pace / stage.wire_factor()) : bound.rate;
+  planned.serialisation = Seconds::from_ps(demand.payload * price.pace);
+  for (int j = 0; j < clique.size(); ++j)
+    planned.streams.push_back(stream_of(stage, clique, j, price.offsets[j], planned.rate));
+  return planned;
+}
+
+// What edges and lanes carry in a round whose streams are known.
+void account(const Stage& stage, const RoundRates& rates, PlannedRound& round) {
+  const Map& map = stage.map();
+  const Bytes wire = wire_bytes(map.edge, stage.payload());
+  std::vector<LaneUse> use(map.lane_count());
+  for (std::size_t c = 0; c < round.cliques.size(); ++c)
+    for (const LaneLoad& load : rates.cliques[c]) {
+      LaneUse& lane = use[load.lane];
+      lane.streams += load.streams;
+      lane.rate.value += load.streams * round.cliques[c].rate.value;
+      lane.bytes = lane.bytes + load.streams * wire;
+    }
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane)
+    if (use[lane].streams > 0) {
+      use[lane].lane = lane;
+      round.lanes.push_back(use[lane]);
+    }
+
+  std::vector<double> held(map.aggregators.size(), 0);  // bytes of payload
+  for (const PlannedClique& clique : round.cliques)
+    for (const IslandId island : clique.islands)
+      if (clique.islands.size() > 2 && stage.aggregates(island))
+        held[stage.edge(island)] +=
+            std::min(double(stage.payload().count), edge_memory_needed(stage, clique, island));
+  for (std::size_t a = 0; a < held.size(); ++a) {
+    const EdgeSpec& spec = map.aggregators[a].spec;
+    const double slots = held[a] * double(spec.slot.count) / double(spec.chunk.count);
+    if (stage.technology().aggregation)
+      round.edges.push_back({AggregatorId(a), Bytes{std::int64_t(std::ceil(slots))}});
+  }
+}
+
+// d: from a fragment's snapshot to its merge. An island's own surplus weight on its own
+// generation lasts until it merges too, so the island itself counts among the senders.
+Seconds delay_when_streamed(const Plan& plan) {
+  double longest = 0;
+  for (const PlannedRound& round : plan.rounds)
+    for (const PlannedClique& clique : round.cliques) {
+      double first = std::numeric_limits<double>::infinity(), last = 0;
+      for (const Stream& stream : clique.streams) {
+        first = std::min(first, stream.offset.ps);
+        for (const Arrival& arrival : stream.receivers)
+          last = std::max(last, stream.offset.ps + double(arrival.latency.ps));
+      }
+      if (clique.streams.empty()) continue;
+      longest = std::max(longest, last - first + clique.serialisation.ps / plan.settings.fragments);
+    }
+  return Seconds::from_ps(longest);
+}
+
+Seconds round_length(const Plan& plan) {
+  const Seconds length = plan.round + plan.settings.slack;
+  const double step = plan.settings.step_time.ps;
+  if (!plan.settings.whole_steps || step <= 0) return length;
+  return Seconds::from_ps(std::ceil(length.ps / step) * step);
+}
+
+}  // namespace
+
+Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings& settings) {
+  COTILLION_CHECK(!schedule.rounds.empty() && settings.fragments >= 1);
+  Plan plan;
+  plan.schedule = schedule.name;
+  plan.settings = settings;
+  plan.stage = stage.settings();
+  PriceScratch scratch;
+  for (const Round& round : schedule.rounds) {
+    const RoundRates rates = rates_of(stage, round);
+    PlannedRound planned;
+    for (std::size_t c = 0; c < round.cliques.size(); ++c) {
+      planned.cliques.push_back(
+          plan_clique(stage, round, round.cliques[c], rates.bounds[c], scratch));
+      const PlannedClique& clique = planned.cliques.back();
+      plan.feasible = plan.feasible && clique.feasible;
+      plan.runnable = plan.runnable && clique.runnable;
+      planned.planned = std::max(planned.planned, clique.price);
+    }
+    plan.round = std::max(plan.round, planned.planned);
+    account(stage, rates, planned);
+    plan.rounds.push_back(std::move(planned));
+  }
+  plan.mixing = mix(schedule, stage.map().island_count());
+
+  const Seconds length = round_length(plan);
+  for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
+    plan.rounds[k].start = length * double(k);
+    plan.rounds[k].length = length;
+  }
+  plan.streamed_delay = delay_when_streamed(plan);
+  const std::vector<Seconds> lengths(plan.rounds.size(), length);
+  for (const Objective objective : kObjectives)
+    plan.objectives.push_back(plan.feasible
+                                  ? staleness(objective, plan.mixing, lengths, plan.streamed_delay)
+                                  : Seconds::from_ps(std::numeric_limits<double>::infinity()));
+  certify(stage, plan);
+  return plan;
+}
+
+}  // namespace cotillion

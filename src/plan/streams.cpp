@@ -1,0 +1,114 @@
+#include "plan/streams.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace cotillion {
+
+StreamRoute route_stream(const Stage& stage, const Clique& clique, int sender) {
+  const IslandId from = clique.islands[sender];
+  std::map<LaneId, int> copies;
+  int sent = 0;
+  for (const IslandId to : clique.islands) {
+    if (to == from) continue;
+    ++sent;
+    stage.routes().walk_back(stage.meeting_place(to), from, [&](LaneId lane) {
+      ++copies[lane];
+      return true;
+    });
+  }
+  StreamRoute route;
+  const bool multicast = stage.technology().multicast;
+  route.tree.push_back(lane_up(stage.map(), from));
+  route.copies.push_back(multicast ? 1 : sent);
+  for (const auto& [lane, count] : copies) {
+    route.tree.push_back(lane);
+    route.copies.push_back(multicast ? 1 : count);
+  }
+  return route;
+}
+
+void LoadCounter::count_sender(const Clique& clique, int sender) {
+  const IslandId from = clique.islands[sender];
+  const bool multicast = stage_.technology().multicast;
+  add(lane_up(stage_.map(), from), multicast ? 1 : clique.size() - 1);
+  ++tree_;
+  for (const IslandId to : clique.islands) {
+    if (to == from) continue;
+    stage_.routes().walk_back(stage_.meeting_place(to), from, [&](LaneId lane) {
+      if (multicast && seen_[lane] == tree_) return false;  // the trunk is counted already
+      seen_[lane] = tree_;
+      add(lane, 1);
+      return true;
+    });
+  }
+}
+
+void LoadCounter::count_receiver(const Clique& clique, int receiver) {
+  const IslandId to = clique.islands[receiver];
+  add(lane_down(stage_.map(), to), stage_.aggregates(to) ? 1 : clique.size() - 1);
+  const PlaceId via = stage_.meeting_place(to);
+  if (via == to) return;
+  stage_.routes().walk_back(to, via, [&](LaneId lane) {
+    add(lane, 1);
+    return true;
+  });
+}
+
+void LoadCounter::count(const Clique& clique, std::vector<LaneLoad>& loads) {
+  loads.clear();
+  if (clique.size() < 2) return;
+  for (int member = 0; member < clique.size(); ++member) {
+    count_sender(clique, member);
+    count_receiver(clique, member);
+  }
+  std::sort(used_.begin(), used_.end());
+  for (const LaneId lane : used_) {
+    loads.push_back({lane, streams_[lane]});
+    streams_[lane] = 0;
+  }
+  used_.clear();
+}
+
+void share_lanes(const std::vector<BitsPerSecond>& rates,
+                 const std::vector<const std::vector<LaneLoad>*>& loads, std::vector<int>& total,
+                 std::vector<RateBound>& bounds) {
+  for (const auto* clique : loads)
+    for (const LaneLoad& load : *clique) total[load.lane] += load.streams;
+  bounds.clear();
+  for (const auto* clique : loads) {
+    RateBound bound{{std::numeric_limits<double>::infinity()}, -1, 0};
+    for (const LaneLoad& load : *clique) {
+      const BitsPerSecond share = rates[load.lane] / total[load.lane];
+      if (share < bound.rate) bound = {share, load.lane, total[load.lane]};
+    }
+    bounds.push_back(bound);
+  }
+  for (const auto* clique : loads)
+    for (const LaneLoad& load : *clique) total[load.lane] = 0;
+}
+
+RoundRates rates_of(const Stage& stage, const Round& round) {
+  const Map& map = stage.map();
+  std::vector<BitsPerSecond> rates;
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane) rates.push_back(lane_rate(map, lane));
+
+  RoundRates result;
+  result.cliques.resize(round.cliques.size());
+  LoadCounter counter(stage);
+  std::vector<const std::vector<LaneLoad>*> loads;
+  std::vector<int> total(map.lane_count(), 0);
+  for (std::size_t c = 0; c < round.cliques.size(); ++c) {
+    counter.count(round.cliques[c], result.cliques[c]);
+    loads.push_back(&result.cliques[c]);
+    for (const LaneLoad& load : result.cliques[c]) total[load.lane] += load.streams;
+  }
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane)
+    if (total[lane] > 0) result.lanes.push_back({lane, total[lane]});
+  std::fill(total.begin(), total.end(), 0);
+  share_lanes(rates, loads, total, result.bounds);
+  return result;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,236 @@
+#include "report/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/certificate.hpp"
+#include "plan/explain.hpp"
+#include "report/table.hpp"
+
+namespace cotillion {
+namespace {
+
+using Align = Table::Align;
+constexpr std::size_t kCliquesShown = 40;
+
+std::string clique_name(const Map& map, const std::vector<IslandId>& islands) {
+  std::string name;
+  for (std::size_t i = 0; i < islands.size(); ++i) {
+    if (i == 12 && islands.size() > 14)
+      return name + fmt::format(" … ({} islands)", islands.size());
+    name += (i > 0 ? " " : "") + map.islands[islands[i]].name;
+  }
+  return name;
+}
+
+std::string offsets_text(const PlannedClique& clique) {
+  std::string text;
+  for (std::size_t i = 0; i < clique.streams.size(); ++i) {
+    if (i == 12 && clique.streams.size() > 14) return text + " …";
+    text += fmt::format("{}{:.1f}", i > 0 ? " " : "", clique.streams[i].offset.ms());
+  }
+  return text.empty() ? "–" : text;
+}
+
+std::string memory_text(const Stage& stage) {
+  const Map& map = stage.map();
+  if (!stage.technology().aggregation) return "no edges";
+  const auto& edges = map.aggregators;
+  if (edges.empty()) return "no edges";
+  const auto [least, most] = std::minmax_element(
+      edges.begin(), edges.end(),
+      [](const Aggregator& a, const Aggregator& b) { return a.spec.memory < b.spec.memory; });
+  if (least->spec.memory == most->spec.memory) return "edge memory " + to_text(least->spec.memory);
+  return fmt::format("edge memory {} to {}", to_text(least->spec.memory),
+                     to_text(most->spec.memory));
+}
+
+std::string technology_text(Technology technology) {
+  if (technology.multicast && technology.aggregation) return "multicast + edge aggregation";
+  if (technology.multicast) return "multicast only";
+  if (technology.aggregation) return "edge aggregation only";
+  return "plain unicast";
+}
+
+std::string round_text(const Stage& stage, const PlannedRound& round, std::size_t index) {
+  Table table({{"clique"},
+               {"price ms", Align::kRight},
+               {"Gbps", Align::kRight},
+               {"offsets ms"},
+               {"limited by"}});
+  std::vector<std::string> alone;
+  std::size_t shown = 0;
+  for (const PlannedClique& clique : round.cliques) {
+    if (clique.islands.size() == 1) {
+      alone.push_back(stage.map().islands[clique.islands[0]].name);
+      continue;
+    }
+    if (++shown > kCliquesShown) continue;
+    table.add({clique_name(stage.map(), clique.islands),
+               clique.feasible ? fmt::format("{:.1f}", clique.price.ms()) : "infeasible",
+               clique.feasible ? fmt::format("{:.4g}", clique.rate.gbps()) : "–",
+               offsets_text(clique), binding_phrase(stage, clique)});
+  }
+  std::string text = fmt::format("Round {}\n", index + 1) + table.text(2);
+  if (shown > kCliquesShown)
+    text += fmt::format("  … and {} cliques more\n", shown - kCliquesShown);
+  if (!alone.empty()) text += fmt::format("  sitting out: {}\n", fmt::join(alone, " "));
+  return text + "\n";
+}
+
+// The clique that sets T, or the first that cannot be done.
+const PlannedClique* deciding_clique(const Plan& plan) {
+  const PlannedClique* decides = nullptr;
+  for (const PlannedRound& round : plan.rounds)
+    for (const PlannedClique& clique : round.cliques) {
+      if (!clique.feasible) return &clique;
+      if (decides == nullptr || clique.price > decides->price) decides = &clique;
+    }
+  return decides;
+}
+
+std::string mixing_text(const Mixing& mixing) {
+  if (mixing.settles_after) return fmt::format("settles after {} rounds", *mixing.settles_after);
+  if (std::isinf(mixing.area)) return "never settles: its cliques do not connect all islands";
+  return fmt::format("decays by {:.4f} a round", mixing.decay);
+}
+
+std::string verdict_text(const Stage& stage, const Plan& plan) {
+  std::string text;
+  const auto area = [](double a) {
+    return std::isinf(a) ? std::string("∞") : fmt::format("{:.4f}", a);
+  };
+  if (plan.feasible)
+    text += fmt::format("T = {:.1f} ms   A = {}   staleness ({}) = {}   {}\n", plan.round.ms(),
+                        area(plan.mixing.area), to_name(plan.settings.objective),
+                        std::isinf(plan.staleness().ps) ? "∞" : to_text(plan.staleness()),
+                        mixing_text(plan.mixing));
+  else
+    text += fmt::format("Infeasible: no round is long enough.   A = {}   {}\n",
+                        area(plan.mixing.area), mixing_text(plan.mixing));
+  if (plan.feasible) {
+    text += "objectives ms:";
+    for (const Objective objective : kObjectives)
+      text += fmt::format("  {} {}", to_name(objective),
+                          std::isinf(plan.objective(objective).ps)
+                              ? "∞"
+                              : fmt::format("{:.1f}", plan.objective(objective).ms()));
+    text += fmt::format("  (streamed: {} fragments, d = {})\n", plan.settings.fragments,
+                        to_text(plan.streamed_delay));
+    const Seconds length = plan.rounds[0].length;
+    if (length > plan.round)
+      text += fmt::format("rounds start every {:.1f} ms ({} of slack{})\n", length.ms(),
+                          to_text(plan.settings.slack),
+                          plan.settings.whole_steps ? ", then up to whole steps" : "");
+    if (plan.settings.step_time.ps > 0) {
+      const double steps = plan.steps_per_round();
+      text += fmt::format("H = {:.2f} local steps of {} a round", steps,
+                          to_text(plan.settings.step_time));
+      if (!plan.settings.whole_steps && std::ceil(steps) != steps)
+        text += fmt::format("; --whole-steps makes it {:.0f}, T = {:.1f} ms", std::ceil(steps),
+                            std::ceil(steps) * plan.settings.step_time.ms());
+      text += "\n";
+    }
+  }
+  if (!plan.runnable)
+    text += fmt::format(
+        "Not runnable: a clique has more than {} members, the width of a packet's "
+        "contributor mask.\n",
+        kCliqueMembersMax);
+  if (const PlannedClique* decides = deciding_clique(plan))
+    text += fmt::format("\nWhy: {}\n", explain_price(stage, *decides));
+  return text;
+}
+
+struct Busy {
+  double utilisation;
+  std::size_t round;
+  LaneUse use;
+};
+
+std::string loads_text(const Stage& stage, const Plan& plan, bool full) {
+  const Map& map = stage.map();
+  std::vector<Busy> busy;
+  for (std::size_t k = 0; k < plan.rounds.size(); ++k)
+    for (const LaneUse& use : plan.rounds[k].lanes)
+      if (full || !is_access(map, use.lane))
+        busy.push_back({use.rate.value / lane_rate(map, use.lane).value, k, use});
+  if (!full) {
+    std::stable_sort(busy.begin(), busy.end(),
+                     [](const Busy& a, const Busy& b) { return a.utilisation > b.utilisation; });
+    if (busy.size() > 5) busy.resize(5);
+  }
+  Table lanes({{full ? "lane" : "busiest links"},
+               {"round", Align::kRight},
+               {"streams", Align::kRight},
+               {"Gbps", Align::kRight},
+               {"full", Align::kRight},
+               {"GB a round", Align::kRight}});
+  for (const Busy& entry : busy)
+    lanes.add({lane_name(map, entry.use.lane), fmt::format("{}", entry.round + 1),
+               fmt::format("{}", entry.use.streams), fmt::format("{:.4g}", entry.use.rate.gbps()),
+               fmt::format("{:.0f} %", 100 * entry.utilisation),
+               fmt::format("{:.4g}", double(entry.use.bytes.count) / 1e9)});
+
+  std::vector<Bytes> peaks(map.aggregators.size());
+  for (const PlannedRound& round : plan.rounds)
+    for (const EdgeUse& use : round.edges)
+      peaks[use.aggregator] = std::max(peaks[use.aggregator], use.memory_peak);
+  std::string edges;
+  for (std::size_t a = 0; a < peaks.size() && stage.technology().aggregation; ++a)
+    if (peaks[a].count > 0 || full)
+      edges += fmt::format("{}{} {}", edges.empty() ? "" : ", ",
+                           place_name(map, map.aggregators[a].place), to_text(peaks[a]));
+  return (busy.empty() ? "" : "\n" + lanes.text()) +
+         fmt::format("memory used at edges: {}\n", edges.empty() ? "none" : edges);
+}
+
+}  // namespace
+
+std::string plan_text(const Stage& stage, const Plan& plan, bool full) {
+  const Map& map = stage.map();
+  std::string text = fmt::format(
+      "{}: {}, payload {}, {}, {}\n\n", map.name.empty() ? "map" : map.name, plan.schedule,
+      to_text(stage.payload()), memory_text(stage), technology_text(stage.technology()));
+  for (std::size_t k = 0; k < plan.rounds.size(); ++k) text += round_text(stage, plan.rounds[k], k);
+  text += verdict_text(stage, plan);
+  if (plan.feasible) text += loads_text(stage, plan, full);
+  const Certificate certificate = check_plan(stage, plan);
+  return text + fmt::format("certificate: {} constraints re-checked, none broken\n",
+                            certificate.constraints);
+}
+
+void sort_best_first(std::vector<Plan>& plans) {
+  const auto rank = [](const Plan& plan) {
+    return std::tuple(!plan.feasible, !plan.runnable, plan.staleness().ps);
+  };
+  std::stable_sort(plans.begin(), plans.end(),
+                   [&](const Plan& a, const Plan& b) { return rank(a) < rank(b); });
+}
+
+std::string candidates_text(const Stage& stage, const std::vector<Plan>& plans) {
+  Table table({{"schedule"},
+               {"T ms", Align::kRight},
+               {"A", Align::kRight},
+               {"staleness ms", Align::kRight},
+               {"squared", Align::kRight},
+               {"streamed", Align::kRight},
+               {"limited by"}});
+  for (const Plan& plan : plans) {
+    const auto ms = [&](double value) {
+      if (!plan.feasible) return std::string("–");
+      return std::isinf(value) ? std::string("∞") : fmt::format("{:.1f}", value);
+    };
+    const PlannedClique* decides = deciding_clique(plan);
+    table.add({plan.schedule, plan.feasible ? ms(plan.round.ms()) : "infeasible",
+               std::isinf(plan.mixing.area) ? "∞" : fmt::format("{:.4f}", plan.mixing.area),
+               ms(plan.staleness().ms()), ms(plan.objective(Objective::kSquared).ms()),
+               ms(plan.objective(Objective::kPaperStreamed).ms()),
+               decides != nullptr ? binding_phrase(stage, *decides) : ""});
+  }
+  return table.text();
+}
+
+}  // namespace cotillion

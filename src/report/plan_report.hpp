@@ -1,0 +1,21 @@
+// A plan for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace cotillion {
+
+// Rounds with their cliques, then T, A and staleness, what binds, lanes and edges that are
+// used most. `full` adds every lane and every edge.
+[[nodiscard]] std::string plan_text(const Stage& stage, const Plan& plan, bool full);
+
+// One line a plan, best first; infeasible and never-settling ones last.
+[[nodiscard]] std::string candidates_text(const Stage& stage, const std::vector<Plan>& plans);
+
+// Orders plans best first by their objective; ties keep their order.
+void sort_best_first(std::vector<Plan>& plans);
+
+}  // namespace cotillion

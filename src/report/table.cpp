@@ -1,0 +1,44 @@
+#include "report/table.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace cotillion {
+
+std::size_t display_width(const std::string& text) {
+  return std::size_t(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+void Table::add(std::vector<std::string> cells) {
+  COTILLION_CHECK(cells.size() == columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::text(int indent) const {
+  std::vector<std::size_t> widths;
+  for (const Column& column : columns_) widths.push_back(display_width(column.title));
+  for (const auto& row : rows_)
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], display_width(row[c]));
+
+  std::string out;
+  const auto line = [&](const auto& cell_of) {
+    std::string text(std::size_t(indent), ' ');
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      const std::string& cell = cell_of(c);
+      const std::string pad(widths[c] - display_width(cell), ' ');
+      if (c > 0) text += "  ";
+      text += columns_[c].align == Align::kRight ? pad + cell : cell + pad;
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + "\n";
+  };
+  line([&](std::size_t c) -> const std::string& { return columns_[c].title; });
+  for (const auto& row : rows_) line([&](std::size_t c) -> const std::string& { return row[c]; });
+  return out;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,31 @@
+// A table for a terminal: columns as wide as their widest cell, numbers to the right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cotillion {
+
+class Table {
+ public:
+  enum class Align { kLeft, kRight };
+  struct Column {
+    std::string title;
+    Align align = Align::kLeft;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // Requires one cell per column.
+  void add(std::vector<std::string> cells);
+  // Each line begins with `indent` spaces and ends without trailing ones.
+  [[nodiscard]] std::string text(int indent = 0) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// How many columns of a terminal a UTF-8 text takes, one per code point.
+[[nodiscard]] std::size_t display_width(const std::string& text);
+
+}  // namespace cotillion

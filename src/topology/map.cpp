@@ -1,0 +1,90 @@
+#include "topology/map.hpp"
+
+#include "base/check.hpp"
+
+namespace cotillion {
+namespace {
+
+// What stands for the network side of an access link in names.
+const std::string kNetwork = "net";
+
+IslandId island_of_access(const Map& map, LaneId lane) {
+  return (lane - int(2 * map.links.size())) / 2;
+}
+
+bool is_odd(LaneId lane) {
+  return lane % 2 == 1;
+}
+
+}  // namespace
+
+const std::string& place_name(const Map& map, PlaceId place) {
+  const auto index = std::size_t(place);
+  COTILLION_CHECK(place >= 0 && place < map.place_count());
+  return index < map.islands.size() ? map.islands[index].name
+                                    : map.routers[index - map.islands.size()].name;
+}
+
+std::optional<IslandId> find_island(const Map& map, const std::string& name) {
+  for (IslandId i = 0; i < map.island_count(); ++i)
+    if (map.islands[i].name == name) return i;
+  return std::nullopt;
+}
+
+std::vector<std::string> island_names(const Map& map) {
+  std::vector<std::string> names;
+  for (const Island& island : map.islands) names.push_back(island.name);
+  return names;
+}
+
+std::vector<AggregatorId> aggregator_of_islands(const Map& map) {
+  std::vector<AggregatorId> found(map.islands.size(), kNoAggregator);
+  for (std::size_t a = 0; a < map.aggregators.size(); ++a)
+    for (const IslandId island : map.aggregators[a].serves) found[island] = AggregatorId(a);
+  return found;
+}
+
+Bytes memory_per_island(const Aggregator& aggregator) {
+  COTILLION_CHECK(!aggregator.serves.empty());
+  return reorder_window(aggregator.spec) / std::int64_t(aggregator.serves.size());
+}
+
+LaneId lane_up(const Map& map, IslandId island) {
+  return int(2 * map.links.size()) + 2 * island;
+}
+
+LaneId lane_down(const Map& map, IslandId island) {
+  return lane_up(map, island) + 1;
+}
+
+bool is_access(const Map& map, LaneId lane) {
+  return lane >= int(2 * map.links.size());
+}
+
+BitsPerSecond lane_rate(const Map& map, LaneId lane) {
+  COTILLION_CHECK(lane >= 0 && lane < map.lane_count());
+  if (!is_access(map, lane)) return map.links[lane / 2].rate[lane % 2];
+  const Island& island = map.islands[island_of_access(map, lane)];
+  return is_odd(lane) ? island.down : island.up;
+}
+
+Duration lane_latency(const Map& map, LaneId lane) {
+  COTILLION_CHECK(lane >= 0 && lane < map.lane_count());
+  return is_access(map, lane) ? Duration{} : map.links[lane / 2].latency[lane % 2];
+}
+
+std::string lane_from(const Map& map, LaneId lane) {
+  if (!is_access(map, lane)) return place_name(map, map.links[lane / 2].ends[lane % 2]);
+  return is_odd(lane) ? kNetwork : map.islands[island_of_access(map, lane)].name;
+}
+
+std::string lane_to(const Map& map, LaneId lane) {
+  if (!is_access(map, lane)) return place_name(map, map.links[lane / 2].ends[1 - lane % 2]);
+  return is_odd(lane) ? map.islands[island_of_access(map, lane)].name : kNetwork;
+}
+
+std::string lane_name(const Map& map, LaneId lane) {
+  return lane_from(map, lane) + "→" + lane_to(map, lane);
+}
+
+}  // namespace cotillion

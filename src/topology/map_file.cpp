@@ -1,0 +1,388 @@
+// Reads in the order of dependence: defaults, places, links, aggregators; then what only the
+// whole map can show (map_check). A table with a mistake is left out of what follows, so one
+// mistake is reported once.
+#include "topology/map_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "topology/map_check.hpp"
+#include "topology/toml_fields.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::size_t kPlacesMax = 4096;
+constexpr std::size_t kLinksMax = 65536;
+constexpr Duration kLatencyMax{1'000'000'000'000};  // 1 s; half the Earth by fibre is 0.15 s
+
+constexpr std::string_view kIslandExample = R"(islands = [{ name = "LON", access = "20Gbps" }])";
+constexpr std::string_view kLinkExample =
+    R"(links = [{ ends = ["LON", "NYC"], latency = "32.2ms", rate = "100Gbps" }])";
+
+struct Both {
+  BitsPerSecond up, down;
+};
+
+class MapReader {
+ public:
+  MapReader(std::string_view text, const std::string& file) : problems_(file) {
+    if (const auto root = parse_toml(text, problems_)) read(*root);
+  }
+
+  Expected<Map, Diagnostics> result() {
+    if (problems_.empty()) return std::move(map_);
+    return Unexpected{problems_.take()};
+  }
+
+ private:
+  void read(const toml::table& root) {
+    Fields top(root, "", problems_);
+    map_.name = plain_text(top, "name", Need::kOptional, "name = \"Nine cities\"").value_or("");
+    map_.source = plain_text(top, "source", Need::kOptional, "source = \"…\"").value_or("");
+    if (const auto payload = top.bytes("payload", Need::kRequired)) {
+      map_.payload = *payload;
+      if (payload->count == 0)
+        top.problem("payload", "zero payload",
+                    "give the bytes of model state, for example \"1GB\"");
+    }
+    read_defaults(top);
+    read_edge(top);
+    for (Fields& fields : top.tables("islands", Need::kRequired, kIslandExample))
+      read_island(fields);
+    for (Fields& fields : top.tables("routers", Need::kOptional, "routers = [{ name = \"MRS\" }]"))
+      read_router(fields);
+    number_places(top);
+    for (Fields& fields : top.tables("links", Need::kOptional, kLinkExample)) read_link(fields);
+    for (Fields& fields : top.tables("aggregators", Need::kOptional,
+                                     R"(aggregators = [{ at = "LON", serves = ["LON"] }])"))
+      read_aggregator(fields);
+    top.finish();
+    if (!problems_.empty()) return;
+    if (map_.links.size() > kLinksMax)
+      top.problem("links", fmt::format("{} links", map_.links.size()),
+                  fmt::format("Cotillion plans for at most {}", kLinksMax));
+    add_default_edges();
+    check_connected(map_, places_, problems_);
+    check_light(map_, links_, problems_);
+  }
+
+  void read_defaults(Fields& top) {
+    auto defaults = top.table("defaults", Need::kOptional, "[defaults]");
+    if (!defaults) return;
+    access_ = read_access(*defaults, Need::kOptional);
+    rate_ = positive_rate(*defaults, "rate", Need::kOptional);
+    defaults->finish();
+  }
+
+  void read_edge(Fields& top) {
+    auto edge = top.table("edge", Need::kOptional, "[edge]");
+    if (!edge) return;
+    EdgeSpec& spec = map_.edge;
+    spec.memory = edge->bytes("memory", Need::kOptional).value_or(spec.memory);
+    spec.chunk = edge->bytes("chunk", Need::kOptional).value_or(spec.chunk);
+    spec.slot = edge->bytes("slot", Need::kOptional).value_or(spec.chunk);
+    spec.framing = edge->bytes("framing", Need::kOptional).value_or(spec.framing);
+    if (spec.chunk.count == 0)
+      edge->problem("chunk", "zero chunk", "a packet carries at least one byte: \"8KiB\"");
+    if (spec.slot < spec.chunk)
+      edge->problem("slot",
+                    fmt::format("a slot of {} cannot hold a chunk of {}", to_text(spec.slot),
+                                to_text(spec.chunk)),
+                    "make the slot at least as wide as the chunk");
+    constexpr Bytes kPacketMax{1 << 24};
+    if (spec.chunk > kPacketMax || spec.slot > kPacketMax || spec.framing > kPacketMax)
+      edge->problem("", "a packet larger than 16 MiB", "check the unit of chunk, slot and framing");
+    edge->finish();
+  }
+
+  void read_island(Fields& fields) {
+    Island island;
+    const auto name = read_name(fields);
+    island.label = plain_text(fields, "label", Need::kOptional, "label = \"London\"").value_or("");
+    island.region =
+        plain_text(fields, "region", Need::kOptional, "region = \"Europe\"").value_or("");
+    island.coordinates = read_coordinates(fields);
+    const auto access = read_access(fields, access_ ? Need::kOptional : Need::kRequired);
+    const auto edge = fields.boolean("edge", Need::kOptional, "edge = false");
+    fields.finish();
+    if (!name) return;
+    island.name = *name;
+    if (edge == false) edgeless_.insert(*name);
+    const Both rates = access.value_or(access_.value_or(Both{}));
+    island.up = rates.up;
+    island.down = rates.down;
+    map_.islands.push_back(std::move(island));
+    island_positions_.push_back(fields.at("name"));
+  }
+
+  void read_router(Fields& fields) {
+    const auto name = read_name(fields);
+    const auto coordinates = read_coordinates(fields);
+    fields.finish();
+    if (!name) return;
+    map_.routers.push_back({*name, coordinates});
+    router_positions_.push_back(fields.at("name"));
+  }
+
+  // Ids are only known once all islands are: an island's place has the island's own id.
+  void number_places(Fields& top) {
+    places_ = island_positions_;
+    places_.insert(places_.end(), router_positions_.begin(), router_positions_.end());
+    for (PlaceId place = 0; place < map_.place_count(); ++place)
+      ids_.emplace(place_name(map_, place), place);
+    if (map_.islands.empty() && problems_.empty())
+      top.problem("islands", "a map without islands",
+                  fmt::format("write for example {}", kIslandExample));
+    if (places_.size() > kPlacesMax)
+      top.problem("islands", fmt::format("{} islands and routers", places_.size()),
+                  fmt::format("Cotillion plans for at most {}", kPlacesMax));
+  }
+
+  void read_link(Fields& fields) {
+    const auto ends = fields.names("ends", Need::kRequired, R"(ends = ["LON", "NYC"])");
+    const auto latency = read_latency(fields);
+    const auto rate = read_link_rate(fields);
+    fields.finish();
+    if (!ends) return;
+    if (ends->size() != 2) {
+      fields.problem("ends", fmt::format("a link has two ends, not {}", ends->size()),
+                     R"(write for example ends = ["LON", "NYC"])");
+      return;
+    }
+    const auto a = find_place(fields, "ends", ends->at(0));
+    const auto b = find_place(fields, "ends", ends->at(1));
+    if (!a || !b) return;
+    if (*a == *b) {
+      fields.problem("ends", fmt::format("a link from {} to itself", ends->at(0)),
+                     "give two different ends, or remove the link");
+      return;
+    }
+    const auto [known, fresh] = link_lines_.emplace(std::minmax(*a, *b), fields.at().line);
+    if (!fresh) {
+      fields.problem("ends",
+                     fmt::format("duplicate link {}–{}, first given on line {}", ends->at(0),
+                                 ends->at(1), known->second),
+                     "remove one of them; add their rates if they are parallel fibres");
+      return;
+    }
+    if (!latency || !rate) return;
+    map_.links.push_back(
+        {{*a, *b}, {latency->first, latency->second}, {rate->first, rate->second}});
+    links_.push_back(fields.at());
+  }
+
+  void read_aggregator(Fields& fields) {
+    Aggregator aggregator;
+    aggregator.spec = map_.edge;
+    const auto at = fields.text("at", Need::kRequired, "at = \"LON\"");
+    const auto serves = fields.names("serves", Need::kOptional, R"(serves = ["LON"])");
+    const auto memory = fields.bytes("memory", Need::kOptional);
+    fields.finish();
+    if (!at) return;
+    const auto place = find_place(fields, "at", *at);
+    if (!place) return;
+    aggregator.place = *place;
+    aggregator.spec.memory = memory.value_or(map_.edge.memory);
+    if (!serves && *place >= map_.island_count()) {
+      fields.problem("", fmt::format("the aggregator at router {} serves no island", *at),
+                     R"(name them: serves = ["LON"])");
+      return;
+    }
+    for (const std::string& name : serves.value_or(std::vector{*at})) {
+      const auto island = find_place(fields, "serves", name);
+      if (!island) continue;
+      if (*island >= map_.island_count())
+        fields.problem("serves", fmt::format("{} is a router, not an island", shown(name)),
+                       "an aggregator serves islands only");
+      else if (!served_.emplace(*island).second)
+        fields.problem("serves", fmt::format("{} is already served by an aggregator", name),
+                       "each island has one edge; remove it from one of the two lists");
+      else if (edgeless_.contains(name))
+        fields.problem("serves", fmt::format("{} says edge = false", name),
+                       "remove that field or this island from the list");
+      else
+        aggregator.serves.push_back(*island);
+    }
+    std::sort(aggregator.serves.begin(), aggregator.serves.end());
+    if (serves && serves->empty())
+      fields.problem("serves", "an aggregator that serves nobody",
+                     "name at least one island, or remove the aggregator");
+    if (!aggregator.serves.empty()) map_.aggregators.push_back(std::move(aggregator));
+  }
+
+  void add_default_edges() {
+    for (IslandId i = 0; i < map_.island_count(); ++i)
+      if (!served_.contains(i) && !edgeless_.contains(map_.islands[i].name))
+        map_.aggregators.push_back({i, map_.edge, {i}});
+  }
+
+  // Pieces ------------------------------------------------------------------------------
+
+  // Text for people; control characters would upset terminals and tables.
+  std::optional<std::string> plain_text(Fields& fields, std::string_view key, Need need,
+                                        std::string_view example) {
+    auto text = fields.text(key, need, example);
+    if (!text) return text;
+    const bool control = std::any_of(text->begin(), text->end(),
+                                     [](char c) { return (c >= 0 && c < ' ') || c == 127; });
+    if (control || text->size() > 400) {
+      fields.problem(key,
+                     control ? "control characters in the text" : "more than 400 bytes of text",
+                     "write plain text on one line");
+      return std::nullopt;
+    }
+    return text;
+  }
+
+  std::optional<std::string> read_name(Fields& fields) {
+    auto name = plain_text(fields, "name", Need::kRequired, "name = \"LON\"");
+    if (!name) return name;
+    if (name->empty() || name->size() > 40 ||
+        name->find_first_of(" ,;:=<>\"'") != std::string::npos || *name == "net") {
+      fields.problem("name", fmt::format("'{}' cannot be a name", shown(*name)),
+                     "use 1 to 40 bytes without spaces, quotes or any of , ; : = < > (a long form "
+                     "goes into 'label'); 'net' is taken");
+      return std::nullopt;
+    }
+    const auto [known, fresh] = name_lines_.emplace(*name, fields.at("name").line);
+    if (!fresh) {
+      fields.problem(
+          "name", fmt::format("duplicate name '{}', first given on line {}", *name, known->second),
+          "give every island and router a name of its own");
+      return std::nullopt;
+    }
+    return name;
+  }
+
+  std::optional<Coordinates> read_coordinates(Fields& fields) {
+    constexpr std::string_view kExample = "coordinates = [51.51, -0.13]";
+    const toml::node* node = fields.find("coordinates", Need::kOptional, kExample);
+    if (node == nullptr) return std::nullopt;
+    const toml::array* pair = node->as_array();
+    if (pair == nullptr || pair->size() != 2 || !(*pair)[0].is_number() ||
+        !(*pair)[1].is_number()) {
+      fields.problem("coordinates", "not a pair of numbers",
+                     fmt::format("write latitude and longitude: {}", kExample));
+      return std::nullopt;
+    }
+    const Coordinates at{*(*pair)[0].value<double>(), *(*pair)[1].value<double>()};
+    if (!(at.latitude >= -90 && at.latitude <= 90 && at.longitude >= -180 && at.longitude <= 180)) {
+      fields.problem("coordinates", "not a point on the Earth",
+                     "latitude is within ±90 degrees, longitude within ±180");
+      return std::nullopt;
+    }
+    return at;
+  }
+
+  std::optional<BitsPerSecond> positive(Fields& fields, std::string_view key,
+                                        std::optional<BitsPerSecond> rate) {
+    if (rate && rate->value == 0) {
+      fields.problem(key, "zero rate", "a link that carries nothing is left out of the map");
+      return std::nullopt;
+    }
+    return rate;
+  }
+
+  std::optional<BitsPerSecond> positive_rate(Fields& fields, std::string_view key, Need need) {
+    return positive(fields, key, fields.rate(key, need));
+  }
+
+  // access = "20Gbps", or access = { up = "20Gbps", down = "40Gbps" }.
+  std::optional<Both> read_access(Fields& fields, Need need) {
+    const toml::node* node = fields.find("access", need, "access = \"20Gbps\"");
+    if (node == nullptr) return std::nullopt;
+    if (!node->is_table()) {
+      const auto rate =
+          positive(fields, "access", fields.read_rate(*node, fields.name_of("access")));
+      return rate ? std::optional(Both{*rate, *rate}) : std::nullopt;
+    }
+    auto both = fields.table("access", need, "");
+    const auto up = positive_rate(*both, "up", Need::kRequired);
+    const auto down = positive_rate(*both, "down", Need::kRequired);
+    both->finish();
+    return up && down ? std::optional(Both{*up, *down}) : std::nullopt;
+  }
+
+  // One quantity for both directions, or a pair: there and back, in the order of `ends`.
+  template <class T, class Read>
+  std::optional<std::pair<T, T>> read_pair(Fields& fields, std::string_view key, Need need,
+                                           std::string_view example, Read read) {
+    const toml::node* node = fields.find(key, need, example);
+    if (node == nullptr) return std::nullopt;
+    const toml::array* pair = node->as_array();
+    if (pair == nullptr) {
+      const std::optional<T> value = read(*node);
+      return value ? std::optional(std::pair(*value, *value)) : std::nullopt;
+    }
+    if (pair->size() != 2) {
+      fields.problem(key, fmt::format("a list of {}, not of two", pair->size()),
+                     "give one value for both directions, or two: there and back");
+      return std::nullopt;
+    }
+    const std::optional<T> there = read((*pair)[0]);
+    const std::optional<T> back = read((*pair)[1]);
+    return there && back ? std::optional(std::pair(*there, *back)) : std::nullopt;
+  }
+
+  std::optional<std::pair<Duration, Duration>> read_latency(Fields& fields) {
+    const auto read = [&](const toml::node& node) {
+      auto latency = fields.read_duration(node, fields.name_of("latency"));
+      if (latency && *latency > kLatencyMax) {
+        problems_.add(position_of(node), fields.name_of("latency"),
+                      fmt::format("absurd latency of {} one way", to_text(*latency)),
+                      "half the Earth by fibre is 150 ms; check the unit");
+        latency.reset();
+      }
+      return latency;
+    };
+    return read_pair<Duration>(fields, "latency", Need::kRequired, "latency = \"32.2ms\"", read);
+  }
+
+  std::optional<std::pair<BitsPerSecond, BitsPerSecond>> read_link_rate(Fields& fields) {
+    const auto read = [&](const toml::node& node) {
+      return positive(fields, "rate", fields.read_rate(node, fields.name_of("rate")));
+    };
+    const Need need = rate_ ? Need::kOptional : Need::kRequired;
+    auto rate = read_pair<BitsPerSecond>(fields, "rate", need, "rate = \"100Gbps\"", read);
+    if (!rate && rate_ && fields.find("rate", Need::kOptional, "") == nullptr)
+      rate = std::pair(*rate_, *rate_);
+    return rate;
+  }
+
+  std::optional<PlaceId> find_place(Fields& fields, std::string_view key, const std::string& name) {
+    const auto known = ids_.find(name);
+    if (known != ids_.end()) return known->second;
+    // A name that was refused where it was defined is not reported again where it is used.
+    if (name_lines_.contains(name)) return std::nullopt;
+    std::vector<std::string> names;
+    for (const auto& [candidate, place] : ids_) names.push_back(candidate);
+    const std::string near = closest_name(name, names);
+    fields.problem(key, fmt::format("unknown island or router '{}'", shown(name)),
+                   near.empty() ? "add it to 'islands' or 'routers', or correct the name"
+                                : fmt::format("did you mean '{}'?", near));
+    return std::nullopt;
+  }
+
+  Map map_;
+  Problems problems_;
+  std::optional<Both> access_;
+  std::optional<BitsPerSecond> rate_;
+  std::set<std::string> edgeless_;
+  std::set<IslandId> served_;
+  std::map<std::string, int> name_lines_;
+  std::map<std::string, PlaceId> ids_;
+  std::map<std::pair<PlaceId, PlaceId>, int> link_lines_;
+  std::vector<Position> island_positions_, router_positions_, places_, links_;
+};
+
+}  // namespace
+
+Expected<Map, Diagnostics> read_map(std::string_view text, const std::string& file) {
+  return MapReader(text, file).result();
+}
+
+}  // namespace cotillion
