@@ -16,9 +16,12 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // kUnsettled to below kSettled in one round on maps of the size we accept.
 constexpr double kSettled = 1e-13;
 constexpr double kUnsettled = 1e-7;
-constexpr double kTailError = 1e-13;    // relative error of A allowed when closing a tail
-constexpr double kNeverSettles = 1e-9;  // a fall per period below this is no fall
-constexpr std::int64_t kWorkMax = 20'000'000'000;  // matrix elements touched, per schedule
+constexpr double kTailError = 1e-13;     // relative error of A allowed when closing a tail
+constexpr double kNoFall = 1e-12;        // a relative fall per period below this is none
+constexpr int kPeriodsWithoutFall = 64;  // as many of these in a row: it never settles
+// Beyond this the tail is closed with the ratio known so far and the area marked approximate.
+constexpr std::int64_t kWorkMax = 4'000'000'000;  // matrix elements touched, per schedule
+constexpr std::int64_t kRoundsMax = 2'000'000;
 
 class Portfolio {
  public:
@@ -107,22 +110,25 @@ class TailWatch {
     const double ratio = last_sum_ > 0 ? period_sum / last_sum_ : 0;
     const double fall = 1 - ratio;
     const double error = period_sum * std::fabs(ratio - ratio_) / (fall * fall);
-    steady_ = last_sum_ > 0 && fall > 0 && error < kTailError * area ? steady_ + 1 : 0;
+    steady_ = last_sum_ > 0 && fall > kNoFall && error < kTailError * area ? steady_ + 1 : 0;
+    stuck_ = last_sum_ > 0 && fall <= kNoFall ? stuck_ + 1 : 0;
     ratio_ = ratio;
     last_sum_ = period_sum;
     return steady_ >= 3 || period_sum < kTailError * 1e-3;
   }
   [[nodiscard]] double ratio() const { return ratio_; }
+  [[nodiscard]] bool stuck() const { return stuck_ >= kPeriodsWithoutFall; }
 
  private:
   double last_sum_ = 0, ratio_ = 0;
-  int steady_ = 0;
+  int steady_ = 0, stuck_ = 0;
 };
 
 struct PhaseResult {
   PhaseCurves curves;
   bool settled = false;
   bool decays = true;
+  bool approximate = false;
 };
 
 PhaseResult follow(const Schedule& schedule, int n, int phase, const std::vector<double>& target,
@@ -137,7 +143,8 @@ PhaseResult follow(const Schedule& schedule, int n, int phase, const std::vector
   TailWatch watch, watch_squared;
   double area = 1, area_squared = 1, sum = 0, sum_squared = 0, remains = 1;
   const std::int64_t work_per_round = 2 * std::int64_t(n) * n;
-  const std::int64_t rounds_max = kWorkMax / period / work_per_round + 2 * period;
+  const std::int64_t rounds_max =
+      std::min(kRoundsMax, kWorkMax / period / work_per_round) + 4 * period;
   for (int h = 1;; ++h) {
     const Round& round = schedule.rounds[(phase + h) % period];
     portfolio.apply(round);
@@ -158,16 +165,29 @@ PhaseResult follow(const Schedule& schedule, int n, int phase, const std::vector
     if (h % period != 0) continue;
     const bool known = watch.settled_into(sum, area);
     const bool known_squared = watch_squared.settled_into(sum_squared, area_squared);
-    if ((known && known_squared) || h >= rounds_max) break;
+    if (known && known_squared) break;
+    // Averaging always shortens the squared distance unless it has nothing left to average; the
+    // absolute one may pause.
+    result.decays = !watch_squared.stuck();
+    if (!result.decays) break;
+    result.approximate = h >= rounds_max;
+    if (result.approximate) break;
     sum = sum_squared = 0;
   }
-  result.curves.absolute.tail = watch.ratio();
-  result.curves.squared.tail = watch_squared.ratio();
-  result.decays = watch.ratio() < 1 - kNeverSettles;
+  result.curves.absolute.tail = std::min(watch.ratio(), 1 - kNoFall);
+  result.curves.squared.tail = std::min(watch_squared.ratio(), 1 - kNoFall);
   return result;
 }
 
 }  // namespace
+
+double survival_at(const SurvivalCurve& curve, int h, int period) {
+  const int known = int(curve.values.size());
+  if (h < known) return curve.values[h];
+  if (curve.tail == 0) return 0;
+  const int turns = (h - known) / period + 1;
+  return curve.values[h - turns * period] * std::pow(curve.tail, turns);
+}
 
 double weighted_area(const SurvivalCurve& curve, int phase, const std::vector<double>& durations) {
   const std::size_t period = durations.size();
@@ -209,6 +229,7 @@ Mixing mix(const Schedule& schedule, int island_count, const MixingAim& aim) {
     PhaseResult result = follow(schedule, island_count, phase, target, aim.discount);
     if (!result.decays) return never();
     settled = settled && result.settled;
+    mixing.approximate = mixing.approximate || result.approximate;
     slowest = std::max(slowest, int(result.curves.absolute.values.size()) - 1);
     mixing.decay = std::max(mixing.decay, std::pow(result.curves.absolute.tail, 1.0 / period));
     mixing.area += weighted_area(result.curves.absolute, phase, unit) / period;

@@ -37,11 +37,15 @@ struct Mixing {
   std::vector<PhaseCurves> phases;   // by phase of birth; empty when islands never connect
   double area = 0;                   // A; infinite when islands never connect
   double area_squared = 0;           // A₂
+  bool approximate = false;          // the decay was too slow to follow to the end
   std::optional<int> settles_after;  // rounds until Φ = J from the slowest phase, if ever exactly
   double decay = 0;                  // otherwise the factor per round by which e falls in the end
 };
 
 [[nodiscard]] Mixing mix(const Schedule& schedule, int island_count, const MixingAim& aim = {});
+
+// e(h) for any h ≥ 0, also beyond the computed values.
+[[nodiscard]] double survival_at(const SurvivalCurve& curve, int h, int period);
 
 // Σ_h e(h)·duration of the round in which it is held, for a curve born in `phase`: round
 // phase+1+h of the period. With all durations 1 it is the area under the curve.
