@@ -207,7 +207,9 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   plan->add_option("MAP", options->map, "Map file (TOML; docs/files.md)")->required();
   plan->add_option("-s,--schedule", options->schedule, schedule_help());
   plan->add_option("-m,--memory", options->memory,
-                   "Memory of every edge (32GB), or of one (HKG=8GB); may be repeated");
+                   "Memory of every edge (32GB), or of one (HKG=8GB); may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   plan->add_option("--payload", options->payload, "Model state each island sends a round (1GB)");
   plan->add_option("--technology", options->technology,
                    "both, multicast, aggregation or neither (default both)");

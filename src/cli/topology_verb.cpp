@@ -86,7 +86,8 @@ void add_topology(CLI::App& app, Outcome& outcome) {
   add_common(shower);
   shower->add_option("--tree", options->tree, "Show the multicast tree of this sender");
   shower->add_option("--to", options->to, "Its receivers, as LON,NYC,… (default: everyone)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   shower->callback([options] { show(*options); });
 }
 

@@ -188,6 +188,7 @@ Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance)
   json["slack_ms"] = plan.settings.slack.ms();
   json["area"] = number_or_null(plan.mixing.area);
   json["area_squared"] = number_or_null(plan.mixing.area_squared);
+  json["area_approximate"] = plan.mixing.approximate;
   json["objective"] = to_name(plan.settings.objective);
   json["staleness_ms"] = number_or_null(plan.staleness().ms());
   Json& objectives = json["objectives"] = Json::object();

@@ -92,9 +92,12 @@ const PlannedClique* deciding_clique(const Plan& plan) {
 }
 
 std::string mixing_text(const Mixing& mixing) {
-  if (mixing.settles_after) return fmt::format("settles after {} rounds", *mixing.settles_after);
+  if (mixing.settles_after)
+    return fmt::format("settles after {} round{}", *mixing.settles_after,
+                       *mixing.settles_after == 1 ? "" : "s");
   if (std::isinf(mixing.area)) return "never settles: its cliques do not connect all islands";
-  return fmt::format("decays by {:.4f} a round", mixing.decay);
+  return fmt::format("what is unsettled falls to {:.1f} % each round{}", 100 * mixing.decay,
+                     mixing.approximate ? " (too slowly to follow; A is approximate)" : "");
 }
 
 std::string verdict_text(const Stage& stage, const Plan& plan) {
