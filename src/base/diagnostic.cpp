@@ -44,8 +44,11 @@ std::string to_text(const Diagnostic& diagnostic) {
 std::string closest_name(const std::string& name, const std::vector<std::string>& candidates) {
   std::string best;
   if (name.size() > 64) return best;
-  std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
+  // Something of the name must be right, and lengths alone rule most candidates out.
+  std::size_t best_distance = std::min(std::max<std::size_t>(1, name.size() / 3) + 1, name.size());
   for (const std::string& candidate : candidates) {
+    const std::size_t longer = std::max(name.size(), candidate.size());
+    if (longer - std::min(name.size(), candidate.size()) >= best_distance) continue;
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) {
       best = candidate;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "base/text.hpp"
 #include "base/wide.hpp"
 
 namespace cotillion {
@@ -64,11 +65,8 @@ constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Terminal- and log-safe: quoted input never carries control bytes into a message.
 std::string quoted(std::string_view text) {
-  std::string safe = "\"";
-  for (const char c : text.substr(0, 40)) safe += (c >= 0 && c < ' ') || c == 127 ? '?' : c;
-  return safe + (text.size() > 40 ? "…\"" : "\"");
+  return '"' + shown(text) + '"';
 }
 
 // An exact decimal, mantissa * 10^-decimals, from "49.4".
@@ -79,12 +77,10 @@ struct Decimal {
 
 // Consumes digits from the front of `text`; false when they do not fit.
 bool read_digits(std::string_view& text, Decimal& number, bool fraction) {
-  while (!text.empty() && (is_digit(text.front()) || text.front() == '_')) {
-    if (text.front() != '_') {
-      if (number.mantissa > (INT64_MAX - 9) / 10) return false;
-      number.mantissa = number.mantissa * 10 + (text.front() - '0');
-      number.decimals += fraction ? 1 : 0;
-    }
+  while (!text.empty() && is_digit(text.front())) {
+    if (number.mantissa > (INT64_MAX - 9) / 10) return false;
+    number.mantissa = number.mantissa * 10 + (text.front() - '0');
+    number.decimals += fraction ? 1 : 0;
     text.remove_prefix(1);
   }
   return true;
@@ -105,7 +101,7 @@ Quantity<std::int64_t> parse(std::string_view text, const Family& family) {
   if (!is_digit(text.front()))
     return refuse(fmt::format("{} is not a {}", quoted(whole), family.noun), example);
   bool fits = read_digits(text, number, false);
-  if (fits && !text.empty() && text.front() == '.') {
+  if (fits && text.size() > 1 && text.front() == '.' && is_digit(text[1])) {
     text.remove_prefix(1);
     fits = read_digits(text, number, true);
   }

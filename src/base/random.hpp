@@ -23,7 +23,9 @@ class Random {
   // Uniform in [low, high]. The bias of the modulus is below 2^-40 for the ranges used here.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     COTILLION_CHECK(low <= high);
-    return low + std::int64_t(next() % (std::uint64_t(high - low) + 1));
+    const std::uint64_t span = std::uint64_t(high) - std::uint64_t(low) + 1;
+    const std::uint64_t drawn = span == 0 ? next() : next() % span;
+    return std::int64_t(std::uint64_t(low) + drawn);
   }
 
   // Uniform in [0, 1), from the upper 53 bits.

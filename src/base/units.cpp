@@ -35,7 +35,7 @@ std::string significant(double value) {
 template <std::size_t kCount>
 std::string scaled(double value, const std::array<Scale, kCount>& scales) {
   for (const Scale& scale : scales)
-    if (std::fabs(value) >= scale.size) {
+    if (std::fabs(value) >= 0.99995 * scale.size) {  // 999.99 would round to 1000 of the smaller
       return fmt::format("{} {}", significant(value / scale.size), scale.unit);
     }
   return fmt::format("{} {}", significant(value / scales.back().size), scales.back().unit);
@@ -44,7 +44,8 @@ std::string scaled(double value, const std::array<Scale, kCount>& scales) {
 }  // namespace
 
 std::string to_text(Seconds time) {
-  // Milliseconds are the paper's unit; one decimal below ten seconds, as it prints them.
+  if (std::isinf(time.ps)) return "∞";
+  // Milliseconds are the paper's unit, with one decimal.
   if (std::fabs(time.ps) >= kPicosecondsPerMillisecond || time.ps == 0)
     return fmt::format("{:.1f} ms", time.ms());
   return scaled(time.ps, std::array<Scale, 3>{{{1e6, "µs"}, {1e3, "ns"}, {1, "ps"}}});

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
+#include "base/text.hpp"
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
 #include "report/map_report.hpp"
@@ -36,9 +38,9 @@ void check(const Options& options, Outcome& outcome) {
     return;
   }
   if (!map) throw Stop{kUsedWrongly, to_text(map.error())};
-  print(fmt::format("{}: sound: {} islands, {} routers, {} links, {} edges\n", options.map,
-                    map->islands.size(), map->routers.size(), map->links.size(),
-                    map->aggregators.size()));
+  print(fmt::format("{}: sound: {}, {}, {}, {}\n", options.map,
+                    counted(map->islands.size(), "island"), counted(map->routers.size(), "router"),
+                    counted(map->links.size(), "link"), counted(map->aggregators.size(), "edge")));
 }
 
 void show(const Options& options) {
@@ -55,7 +57,11 @@ void show(const Options& options) {
   }
   const IslandId sender = island_named(map, options.tree, "--tree");
   std::vector<IslandId> receivers;
-  for (const std::string& name : options.to) receivers.push_back(island_named(map, name, "--to"));
+  for (const std::string& name : options.to) {
+    const IslandId receiver = island_named(map, name, "--to");
+    const bool known = std::find(receivers.begin(), receivers.end(), receiver) != receivers.end();
+    if (receiver != sender && !known) receivers.push_back(receiver);
+  }
   if (receivers.empty())
     for (IslandId i = 0; i < map.island_count(); ++i)
       if (i != sender) receivers.push_back(i);

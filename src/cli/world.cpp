@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/fingerprint.hpp"
+#include "base/text.hpp"
 #include "commit.hpp"
 #include "topology/map_file.hpp"
 
@@ -69,14 +70,15 @@ void print(const std::string& text) {
     throw Stop{kWorldFailed, fmt::format("standard output: {}", std::strerror(errno))};
 }
 
+// File names may hold any bytes; JSON may not.
 void print_json(const Json& json) {
-  print(json.dump(2) + "\n");
+  print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::string to_text(const Diagnostics& diagnostics) {
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics) text += cotillion::to_text(diagnostic) + "\n";
-  return text + fmt::format("{} mistake{}", diagnostics.size(), diagnostics.size() == 1 ? "" : "s");
+  return text + counted(diagnostics.size(), "mistake");
 }
 
 Json to_json(const Diagnostics& diagnostics) {

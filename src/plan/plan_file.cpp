@@ -41,9 +41,7 @@ Json network_json(const Map& map) {
     islands.push_back({{"name", island.name},
                        {"label", island.label},
                        {"region", island.region},
-                       {"coordinates", island.coordinates ? Json{island.coordinates->latitude,
-                                                                 island.coordinates->longitude}
-                                                          : Json(nullptr)}});
+                       {"coordinates", coordinates_json(island.coordinates)}});
   Json routers = Json::array();
   for (const Router& router : map.routers) routers.push_back(router.name);
   Json lanes = Json::array();
@@ -158,6 +156,10 @@ Json survival_json(const Mixing& mixing) {
 }
 
 }  // namespace
+
+Json coordinates_json(const std::optional<Coordinates>& at) {
+  return at ? Json{at->latitude, at->longitude} : Json(nullptr);
+}
 
 Json number_or_null(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,9 @@ struct Provenance {
 
 [[nodiscard]] Json to_json(const Provenance& provenance);
 [[nodiscard]] Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance);
+
+// [latitude, longitude], or null.
+[[nodiscard]] Json coordinates_json(const std::optional<Coordinates>& at);
 
 // null where the number is infinite or undefined.
 [[nodiscard]] Json number_or_null(double value);

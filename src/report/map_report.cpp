@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "report/table.hpp"
 
 namespace cotillion {
@@ -21,6 +22,11 @@ std::string latency_text(Duration latency) {
   return fmt::format("{:g}", latency.ms());
 }
 
+std::string memory_text(const Aggregator& edge) {
+  const std::string memory = to_text(edge.spec.memory);
+  return edge.serves.size() == 1 ? memory : fmt::format("{} for {}", memory, edge.serves.size());
+}
+
 std::string islands_text(const Map& map) {
   const auto edges = aggregator_of_islands(map);
   Table table({{"island"},
@@ -35,7 +41,7 @@ std::string islands_text(const Map& map) {
     table.add({island.name, island.label, island.region,
                both(to_text(island.up), to_text(island.down)),
                has_edge ? place_name(map, map.aggregators[edges[i]].place) : "none",
-               has_edge ? to_text(map.aggregators[edges[i]].spec.memory) : "–"});
+               has_edge ? memory_text(map.aggregators[edges[i]]) : "–"});
   }
   return table.text();
 }
@@ -95,12 +101,13 @@ std::vector<PlaceId> places_of(const std::vector<IslandId>& islands) {
 }  // namespace
 
 std::string map_text(const Map& map, const Routes& routes) {
-  return fmt::format(
-      "{}{}: {} islands, {} routers, {} links, payload {}\n\n{}\n{}\n"
-      "Shortest-path latencies, ms\n{}",
-      map.name.empty() ? "map" : map.name, map.source.empty() ? "" : " (" + map.source + ")",
-      map.islands.size(), map.routers.size(), map.links.size(), to_text(map.payload),
-      islands_text(map), links_text(map), latencies_text(map, routes));
+  std::string text = map.name.empty() ? "map" : map.name;
+  if (!map.source.empty()) text += " (" + map.source + ")";
+  text += fmt::format(": {}, {}, {}, payload {}\n\n", counted(map.islands.size(), "island"),
+                      counted(map.routers.size(), "router"), counted(map.links.size(), "link"),
+                      to_text(map.payload));
+  return text + islands_text(map) + "\n" + links_text(map) + "\nShortest-path latencies, ms\n" +
+         latencies_text(map, routes);
 }
 
 Json map_json(const Map& map, const Routes& routes) {
@@ -111,9 +118,7 @@ Json map_json(const Map& map, const Routes& routes) {
     const Island& island = map.islands[i];
     const bool has_edge = edges[i] != kNoAggregator;
     Json entry{{"name", island.name}, {"label", island.label}, {"region", island.region}};
-    entry["coordinates"] = island.coordinates
-                               ? Json{island.coordinates->latitude, island.coordinates->longitude}
-                               : Json(nullptr);
+    entry["coordinates"] = coordinates_json(island.coordinates);
     entry["up_gbps"] = island.up.gbps();
     entry["down_gbps"] = island.down.gbps();
     entry["edge_at"] =
@@ -123,7 +128,9 @@ Json map_json(const Map& map, const Routes& routes) {
     islands.push_back(std::move(entry));
   }
   Json& routers = json["routers"] = Json::array();
-  for (const Router& router : map.routers) routers.push_back({{"name", router.name}});
+  for (const Router& router : map.routers)
+    routers.push_back(
+        {{"name", router.name}, {"coordinates", coordinates_json(router.coordinates)}});
   Json& links = json["links"] = Json::array();
   for (const Link& link : map.links)
     links.push_back({{"ends", {place_name(map, link.ends[0]), place_name(map, link.ends[1])}},
@@ -144,9 +151,9 @@ std::string tree_text(const Map& map, const Routes& routes, IslandId sender,
                       const std::vector<IslandId>& receivers) {
   const std::vector<LaneId> tree = routes.tree(sender, places_of(receivers));
   const std::set<PlaceId> wanted(receivers.begin(), receivers.end());
-  std::string text =
-      fmt::format("Multicast tree of {}: {} lanes to {} receivers\n{}\n", place_name(map, sender),
-                  tree.size(), receivers.size(), place_name(map, sender));
+  std::string text = fmt::format("Multicast tree of {}: {} to {}\n{}\n", place_name(map, sender),
+                                 counted(tree.size(), "lane"),
+                                 counted(receivers.size(), "receiver"), place_name(map, sender));
   draw(map, routes, branches_of(map, tree), wanted, sender, sender, "", text);
   return text;
 }

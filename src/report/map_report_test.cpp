@@ -44,7 +44,7 @@ std::string tree_of(const std::string& sender, const std::vector<std::string>& r
 TEST(MapReport, SaysWhatExistsForPeople) {
   const Map map = uneven_map();
   EXPECT_EQ(map_text(map, Routes(map)),
-            "Uneven (a test): 2 islands, 1 routers, 2 links, payload 1 GB\n"
+            "Uneven (a test): 2 islands, 1 router, 2 links, payload 1 GB\n"
             "\n"
             "island         region  access up / down  edge at  memory\n"
             "A       Alpha  North            20 Gbps  none          –\n"

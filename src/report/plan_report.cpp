@@ -143,7 +143,7 @@ std::string verdict_text(const Stage& stage, const Plan& plan) {
         "contributor mask.\n",
         kCliqueMembersMax);
   if (const PlannedClique* decides = deciding_clique(plan))
-    text += fmt::format("\nWhy: {}\n", explain_price(stage, *decides));
+    text += "\n" + wrapped("Why: " + explain_price(stage, *decides));
   return text;
 }
 

@@ -12,6 +12,21 @@ std::size_t display_width(const std::string& text) {
   }));
 }
 
+std::string wrapped(const std::string& paragraph, std::size_t width) {
+  std::string text, line;
+  for (std::size_t at = 0; at < paragraph.size();) {
+    const std::size_t space = std::min(paragraph.find(' ', at), paragraph.size());
+    const std::string word = paragraph.substr(at, space - at);
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
+      text += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    at = space + 1;
+  }
+  return text + line + "\n";
+}
+
 void Table::add(std::vector<std::string> cells) {
   COTILLION_CHECK(cells.size() == columns_.size());
   rows_.push_back(std::move(cells));

@@ -28,4 +28,7 @@ class Table {
 // How many columns of a terminal a UTF-8 text takes, one per code point.
 [[nodiscard]] std::size_t display_width(const std::string& text);
 
+// Breaks a paragraph into lines of at most `width` columns, between words.
+[[nodiscard]] std::string wrapped(const std::string& paragraph, std::size_t width = 96);
+
 }  // namespace cotillion

@@ -62,5 +62,11 @@ TEST(TableDeathTest, ARowWithACellTooFewEndsTheProgram) {
   EXPECT_DEATH(table.add({"x"}), "internal error");
 }
 
+TEST(Wrapped, BreaksBetweenWordsAndKeepsLongOnesWhole) {
+  EXPECT_EQ(wrapped("one two three", 7), "one two\nthree\n");
+  EXPECT_EQ(wrapped("a incomprehensible b", 5), "a\nincomprehensible\nb\n");
+  EXPECT_EQ(wrapped("µµ µµ", 5), "µµ µµ\n");
+}
+
 }  // namespace
 }  // namespace cotillion

@@ -75,6 +75,9 @@ class MapReader {
     if (!defaults) return;
     access_ = read_access(*defaults, Need::kOptional);
     rate_ = positive_rate(*defaults, "rate", Need::kOptional);
+    // A default that is there but wrong is reported once, not again for everyone who needs it.
+    if (defaults->has("access") && !access_) access_ = Both{};
+    if (defaults->has("rate") && !rate_) rate_ = BitsPerSecond{};
     defaults->finish();
   }
 
@@ -83,8 +86,11 @@ class MapReader {
     if (!edge) return;
     EdgeSpec& spec = map_.edge;
     spec.memory = edge->bytes("memory", Need::kOptional).value_or(spec.memory);
-    spec.chunk = edge->bytes("chunk", Need::kOptional).value_or(spec.chunk);
-    spec.slot = edge->bytes("slot", Need::kOptional).value_or(spec.chunk);
+    const auto chunk = edge->bytes("chunk", Need::kOptional);
+    const auto slot = edge->bytes("slot", Need::kOptional);
+    spec.chunk = chunk.value_or(spec.chunk);
+    spec.slot = slot.value_or(spec.chunk);
+    if (edge->has("chunk") && !chunk) spec.slot = spec.chunk;  // reported already
     spec.framing = edge->bytes("framing", Need::kOptional).value_or(spec.framing);
     if (spec.chunk.count == 0)
       edge->problem("chunk", "zero chunk", "a packet carries at least one byte: \"8KiB\"");
@@ -182,7 +188,7 @@ class MapReader {
     const auto serves = fields.names("serves", Need::kOptional, R"(serves = ["LON"])");
     const auto memory = fields.bytes("memory", Need::kOptional);
     fields.finish();
-    if (!at) return;
+    if (!at || (fields.has("serves") && !serves)) return;
     const auto place = find_place(fields, "at", *at);
     if (!place) return;
     aggregator.place = *place;
@@ -200,7 +206,7 @@ class MapReader {
                        "an aggregator serves islands only");
       else if (!served_.emplace(*island).second)
         fields.problem("serves", fmt::format("{} is already served by an aggregator", name),
-                       "each island has one edge; remove it from one of the two lists");
+                       "each island has one edge; name it once");
       else if (edgeless_.contains(name))
         fields.problem("serves", fmt::format("{} says edge = false", name),
                        "remove that field or this island from the list");
@@ -227,8 +233,7 @@ class MapReader {
                                         std::string_view example) {
     auto text = fields.text(key, need, example);
     if (!text) return text;
-    const bool control = std::any_of(text->begin(), text->end(),
-                                     [](char c) { return (c >= 0 && c < ' ') || c == 127; });
+    const bool control = !is_plain(*text);
     if (control || text->size() > 400) {
       fields.problem(key,
                      control ? "control characters in the text" : "more than 400 bytes of text",
@@ -278,17 +283,21 @@ class MapReader {
     return at;
   }
 
-  std::optional<BitsPerSecond> positive(Fields& fields, std::string_view key,
-                                        std::optional<BitsPerSecond> rate) {
+  // A rate that is not zero, in a node that `find` returned.
+  std::optional<BitsPerSecond> positive_rate_in(Fields& fields, std::string_view key,
+                                                const toml::node& node) {
+    auto rate = fields.read_rate(node, fields.name_of(key));
     if (rate && rate->value == 0) {
-      fields.problem(key, "zero rate", "a link that carries nothing is left out of the map");
-      return std::nullopt;
+      problems_.add(position_of(node), fields.name_of(key), "zero rate",
+                    "a link that carries nothing is left out of the map");
+      rate.reset();
     }
     return rate;
   }
 
   std::optional<BitsPerSecond> positive_rate(Fields& fields, std::string_view key, Need need) {
-    return positive(fields, key, fields.rate(key, need));
+    const toml::node* node = fields.find(key, need, fmt::format("{} = \"20Gbps\"", key));
+    return node == nullptr ? std::nullopt : positive_rate_in(fields, key, *node);
   }
 
   // access = "20Gbps", or access = { up = "20Gbps", down = "40Gbps" }.
@@ -296,8 +305,7 @@ class MapReader {
     const toml::node* node = fields.find("access", need, "access = \"20Gbps\"");
     if (node == nullptr) return std::nullopt;
     if (!node->is_table()) {
-      const auto rate =
-          positive(fields, "access", fields.read_rate(*node, fields.name_of("access")));
+      const auto rate = positive_rate_in(fields, "access", *node);
       return rate ? std::optional(Both{*rate, *rate}) : std::nullopt;
     }
     auto both = fields.table("access", need, "");
@@ -344,12 +352,11 @@ class MapReader {
 
   std::optional<std::pair<BitsPerSecond, BitsPerSecond>> read_link_rate(Fields& fields) {
     const auto read = [&](const toml::node& node) {
-      return positive(fields, "rate", fields.read_rate(node, fields.name_of("rate")));
+      return positive_rate_in(fields, "rate", node);
     };
     const Need need = rate_ ? Need::kOptional : Need::kRequired;
     auto rate = read_pair<BitsPerSecond>(fields, "rate", need, "rate = \"100Gbps\"", read);
-    if (!rate && rate_ && fields.find("rate", Need::kOptional, "") == nullptr)
-      rate = std::pair(*rate_, *rate_);
+    if (!rate && rate_ && !fields.has("rate")) rate = std::pair(*rate_, *rate_);
     return rate;
   }
 
@@ -359,8 +366,9 @@ class MapReader {
     // A name that was refused where it was defined is not reported again where it is used.
     if (name_lines_.contains(name)) return std::nullopt;
     std::vector<std::string> names;
-    for (const auto& [candidate, place] : ids_) names.push_back(candidate);
-    const std::string near = closest_name(name, names);
+    if (!problems_.full())
+      for (const auto& [candidate, place] : ids_) names.push_back(candidate);
+    const std::string near = problems_.full() ? "" : closest_name(name, names);
     fields.problem(key, fmt::format("unknown island or router '{}'", shown(name)),
                    near.empty() ? "add it to 'islands' or 'routers', or correct the name"
                                 : fmt::format("did you mean '{}'?", near));

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <cmath>
 
 namespace cotillion {
 namespace {
 
-// A hostile file can hold a mistake on every line; nobody reads more than this.
-constexpr std::size_t kProblemsMax = 1000;
+constexpr std::size_t kProblemsMax = 1000;  // nobody reads more
 
 std::string kind_of(const toml::node& node) {
   switch (node.type()) {
@@ -52,8 +51,9 @@ auto read_quantity(const toml::node& node, const std::string& field, Problems& p
   if (node.is_number()) {
     const double value =
         node.is_integer() ? double(node.as_integer()->get()) : node.as_floating_point()->get();
+    const double example = std::isfinite(value) && value != 0 ? std::fabs(value) : 20;
     problems.add(position_of(node), field, fmt::format("{} {} has no unit", noun, value),
-                 fmt::format("write for example \"{}{}\"", value < 0 ? -value : value, unit));
+                 fmt::format("write for example \"{}{}\"", example, unit));
     return std::nullopt;
   }
   problems.add(position_of(node), field, fmt::format("{} is not a {}", kind_of(node), noun),
@@ -64,7 +64,10 @@ auto read_quantity(const toml::node& node, const std::string& field, Problems& p
 }  // namespace
 
 void Problems::add(Position at, std::string field, std::string message, std::string remedy) {
-  if (list_.size() == kProblemsMax) return;
+  if (full()) {
+    ++left_out_;
+    return;
+  }
   list_.push_back({file_, at, std::move(field), std::move(message), std::move(remedy)});
 }
 
@@ -72,17 +75,21 @@ Diagnostics Problems::take() {
   std::stable_sort(list_.begin(), list_.end(), [](const Diagnostic& a, const Diagnostic& b) {
     return std::pair(a.at.line, a.at.column) < std::pair(b.at.line, b.at.column);
   });
+  if (left_out_ > 0)
+    list_.push_back({file_,
+                     {},
+                     "",
+                     fmt::format("and {} more", counted(left_out_, "mistake")),
+                     "mend these first"});
   return std::move(list_);
+}
+
+bool Problems::full() const {
+  return list_.size() >= kProblemsMax;
 }
 
 Position position_of(const toml::node& node) {
   return {int(node.source().begin.line), int(node.source().begin.column)};
-}
-
-std::string shown(std::string_view text) {
-  std::string safe;
-  for (const char c : text.substr(0, 60)) safe += (c >= 0 && c < ' ') || c == 127 ? '?' : c;
-  return text.size() > 60 ? safe + "…" : safe;
 }
 
 std::optional<toml::table> parse_toml(std::string_view text, Problems& problems) {
@@ -228,7 +235,7 @@ void Fields::finish() {
     const std::string name(key.str());
     if (known_.contains(name)) continue;
     const std::vector<std::string> known(known_.begin(), known_.end());
-    const std::string near = closest_name(name, known);
+    const std::string near = problems_.full() ? "" : closest_name(name, known);
     problems_.add({int(key.source().begin.line), int(key.source().begin.column)},
                   name_of(shown(name)), fmt::format("unknown field '{}'", shown(name)),
                   near.empty() ? fmt::format("known here: {}", fmt::join(known, ", "))

@@ -14,6 +14,7 @@
 
 #include "base/diagnostic.hpp"
 #include "base/quantity.hpp"
+#include "base/text.hpp"
 
 namespace cotillion {
 
@@ -23,21 +24,22 @@ class Problems {
 
   void add(Position at, std::string field, std::string message, std::string remedy);
   [[nodiscard]] bool empty() const { return list_.empty(); }
-  // In the order of the file.
+  // No more are kept: a hostile file can hold a mistake on every line. Readers may then skip
+  // what costs time, such as looking for the nearest name.
+  [[nodiscard]] bool full() const;
+  // In the order of the file; the last one says so when there were more.
   [[nodiscard]] Diagnostics take();
 
  private:
   std::string file_;
   Diagnostics list_;
+  std::size_t left_out_ = 0;
 };
 
 [[nodiscard]] Position position_of(const toml::node& node);
 
 // Parses the text; on a syntax error adds one problem and returns nothing.
 [[nodiscard]] std::optional<toml::table> parse_toml(std::string_view text, Problems& problems);
-
-// Escapes what would upset a terminal, and cuts what is long, before text is quoted.
-[[nodiscard]] std::string shown(std::string_view text);
 
 enum class Need { kRequired, kOptional };
 
@@ -49,6 +51,7 @@ class Fields {
 
   [[nodiscard]] Position at() const { return position_of(table_); }
   [[nodiscard]] Position at(std::string_view key) const;
+  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
   [[nodiscard]] std::string name_of(std::string_view key) const;
 
   // Each returns nothing when the key is absent or wrong; what is wrong has been reported.

@@ -1,0 +1,20 @@
+// Text that came from outside, made fit to print: nothing that would move a cursor, reverse a
+// line or cut a character in half reaches a terminal or a JSON file.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace cotillion {
+
+// Whether the text is valid UTF-8 without control characters, C1 and bidirectional ones included.
+[[nodiscard]] bool is_plain(std::string_view text);
+
+// The text for a message: at most 60 bytes, whole characters only, the rest replaced by '?'.
+[[nodiscard]] std::string shown(std::string_view text);
+
+// "1 link", "2 links".
+[[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
+
+}  // namespace cotillion

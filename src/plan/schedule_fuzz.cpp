@@ -1,0 +1,69 @@
+// Any bytes as a schedule for a small fixed map: reading either refuses with remedies or yields
+// rounds that can be planned and mixed.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "base/check.hpp"
+#include "plan/plan.hpp"
+#include "plan/plan_file.hpp"
+#include "plan/schedule_file.hpp"
+#include "topology/map_file.hpp"
+
+namespace {
+
+using namespace cotillion;
+
+// Names of the nine cities, so that the examples are useful seeds; unequal memories, one island
+// without an edge and one slow direction, so that every way of pricing is reached.
+constexpr const char* kMap = R"(
+payload = "1GB"
+defaults = { access = "20Gbps", rate = "100Gbps" }
+edge = { memory = "32GB" }
+islands = [
+  { name = "TYO" }, { name = "HKG" }, { name = "SIN" },
+  { name = "LAX" }, { name = "NYC" }, { name = "WAS", edge = false },
+  { name = "LON" }, { name = "AMS" }, { name = "FRA" },
+]
+links = [
+  { ends = ["TYO", "LAX"], latency = "49.4ms" },
+  { ends = ["TYO", "HKG"], latency = ["24.2ms", "31ms"] },
+  { ends = ["HKG", "SIN"], latency = "17.9ms" },
+  { ends = ["LAX", "NYC"], latency = "27.5ms" },
+  { ends = ["NYC", "WAS"], latency = "2.6ms" },
+  { ends = ["NYC", "LON"], latency = "32.2ms" },
+  { ends = ["LON", "AMS"], latency = "2.9ms" },
+  { ends = ["LON", "FRA"], latency = "5.7ms" },
+]
+aggregators = [{ at = "HKG", memory = "10MB" }, { at = "LON", memory = "0B" }]
+)";
+
+constexpr std::size_t kRoundsMax = 64;  // mixing takes time for each phase of a period
+
+struct World {
+  Map map = read_map(kMap, "map.toml").value();
+  Routes routes{map};
+  Stage stage{map, routes};
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const World world;
+  const auto schedule =
+      read_schedule({reinterpret_cast<const char*>(data), size}, "schedule.toml", world.map);
+  if (!schedule) {
+    COTILLION_CHECK(!schedule.error().empty());
+    for (const Diagnostic& diagnostic : schedule.error()) {
+      COTILLION_CHECK(!diagnostic.message.empty() && !diagnostic.remedy.empty());
+      (void)Json(to_text(diagnostic)).dump();  // throws on broken UTF-8
+    }
+    return 0;
+  }
+  if (schedule->rounds.size() > kRoundsMax) return 0;
+  PlanSettings settings;
+  settings.step_time = Duration{169'000'000'000};
+  const Plan plan = make_plan(world.stage, *schedule, settings);
+  (void)to_json(world.stage, plan, {}).dump();
+  return 0;
+}

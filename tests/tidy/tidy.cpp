@@ -1,0 +1,28 @@
+// tidy ROOT: says what in a source tree breaks the rules of the house, one `file:line: reason`
+// for each, and exits with 1 if anything does.
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "tests/tidy/rules.hpp"
+
+int main(int argc, char** argv) {
+  using namespace cotillion::tidy;
+  if (argc != 2) {
+    fmt::print(stderr, "usage: tidy ROOT\n");
+    return 2;
+  }
+  try {
+    const std::vector<Source> tree = read_tree(argv[1]);
+    int mistakes = 0;
+    for (const Finding& finding : check(tree)) {
+      fmt::print("{}\n", to_text(finding));
+      mistakes += finding.note ? 0 : 1;
+    }
+    fmt::print("tidy: {} files, {} mistakes\n", tree.size(), mistakes);
+    return mistakes == 0 ? 0 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tidy: {}\n", error.what());
+    return 3;
+  }
+}

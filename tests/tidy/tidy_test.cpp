@@ -1,0 +1,276 @@
+// Each rule is shown a tiny tree that breaks it, and one that does not.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/tidy/rules.hpp"
+
+namespace cotillion::tidy {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// A folder that exists as long as the test does.
+class Tree {
+ public:
+  Tree() {
+    std::string pattern = ::testing::TempDir() + "tidyXXXXXX";
+    root_ = ::mkdtemp(pattern.data());
+  }
+  ~Tree() { fs::remove_all(root_); }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
+  Tree& file(const std::string& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path, std::ios::binary) << text;
+    return *this;
+  }
+
+  [[nodiscard]] std::vector<std::string> findings() const {
+    std::vector<std::string> texts;
+    for (const Finding& finding : check(read_tree(root_))) texts.push_back(to_text(finding));
+    return texts;
+  }
+
+ private:
+  fs::path root_;
+};
+
+std::vector<std::string> findings_in(const std::string& path, const std::string& text) {
+  return Tree().file(path, text).findings();
+}
+
+std::string lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += "int a;\n";
+  return text;
+}
+
+const std::string kUnfinished = std::string("TO") + "DO";
+
+TEST(Tidy, ACleanTreePasses) {
+  Tree tree;
+  tree.file("src/base/units.hpp", "// Why units are types.\n#pragma once\n\nstruct Bytes {};\n")
+      .file("src/base/units_test.cpp", "#include \"base/units.hpp\"\n#include <fstream>\n")
+      .file("src/sim/queue.cpp", "#include \"base/units.hpp\"\n#include \"report/table.hpp\"\n")
+      .file("src/run/clock.cpp", "#include <chrono>\n#include <sys/socket.h>\n")
+      .file("src/cli/main.cpp", "#include \"sim/queue.hpp\"\n#include \"run/clock.hpp\"\n")
+      .file("ARCHITECTURE.md",
+            "base/ words everyone uses\n`sim` plays a plan virtually\n"
+            "- **run** plays it really\n| src/cli/ | the verbs, spoken |\n")
+      .file("examples/maps/two-ports.toml", "payload = \"1GB\"\n")
+      .file("README.md", "Try `examples/maps/two-ports.toml`.\n");
+  EXPECT_THAT(tree.findings(), IsEmpty());
+}
+
+// Layering ------------------------------------------------------------------------------
+
+TEST(TidyLayering, ARoomDoesNotIncludeARoomToItsRight) {
+  EXPECT_THAT(findings_in("src/base/a.cpp", "#include <map>\n#include \"plan/plan.hpp\"\n"),
+              ElementsAre("src/base/a.cpp:2: base may not include plan: "
+                          "a room knows only rooms to its left"));
+}
+
+TEST(TidyLayering, SimAndRunNeverSeeEachOther) {
+  EXPECT_THAT(findings_in("src/sim/a.cpp", "#include \"run/b.hpp\"\n"),
+              ElementsAre("src/sim/a.cpp:1: sim may not include run: they never see each other"));
+  EXPECT_THAT(findings_in("src/run/a.cpp", "#include \"sim/b.hpp\"\n"),
+              ElementsAre("src/run/a.cpp:1: run may not include sim: they never see each other"));
+}
+
+TEST(TidyLayering, TheApiDoesNotIncludeTheCommandLine) {
+  EXPECT_THAT(findings_in("api/a.hpp", "// Why.\n#pragma once\n#include \"cli/verbs.hpp\"\n"),
+              ElementsAre("api/a.hpp:3: api may not include cli: they never see each other"));
+}
+
+TEST(TidyLayering, TestsBesideTheCodeAreBoundToo) {
+  EXPECT_THAT(findings_in("src/base/a_test.cpp", "#include \"topology/map.hpp\"\n").size(), 1);
+  EXPECT_THAT(findings_in("src/base/a_test.cpp", "#include \"tests/support/maps.hpp\"\n"),
+              IsEmpty());
+  EXPECT_THAT(findings_in("src/base/a.cpp", "#include \"tests/support/maps.hpp\"\n"),
+              ElementsAre("src/base/a.cpp:1: only tests include tests/"));
+}
+
+TEST(TidyLayering, AnglesAndRelativePathsAreNoWayAround) {
+  EXPECT_THAT(findings_in("src/base/a.cpp", "#include <plan/plan.hpp>\n").size(), 1);
+  EXPECT_THAT(findings_in("src/base/a.cpp", "#include \"../plan/plan.hpp\"\n").size(), 1);
+}
+
+TEST(TidyLayering, AFolderOutsideTheLineIsNoRoom) {
+  EXPECT_THAT(findings_in("src/misc/a.cpp", "int a;\n"),
+              ElementsAre("src/misc/a.cpp:1: 'misc' has no place in the line of rooms"));
+}
+
+TEST(TidyLayering, AnIncludeInACommentOrInTextIsNone) {
+  EXPECT_THAT(findings_in("src/base/a.cpp",
+                          "// #include \"plan/plan.hpp\"\n/*\n#include \"sim/a.hpp\"\n*/\n"
+                          "const char* a = R\"x(\n#include \"run/a.hpp\"\n)x\";\n"),
+              IsEmpty());
+}
+
+// Purity --------------------------------------------------------------------------------
+
+TEST(TidyPurity, APureRoomIncludesNeitherClocksNorThreadsNorSockets) {
+  for (const std::string header :
+       {"random", "chrono", "thread", "mutex", "atomic", "future", "condition_variable", "fstream",
+        "iostream", "filesystem", "ctime", "unordered_map", "unordered_set", "sys/socket.h",
+        "netinet/in.h", "unistd.h"})
+    EXPECT_THAT(findings_in("src/plan/a.cpp", fmt::format("#include <{}>\n", header)),
+                ElementsAre("src/plan/a.cpp:1: plan is a pure room: no <" + header + ">"));
+}
+
+TEST(TidyPurity, APureRoomDoesNotAskTheWorld) {
+  for (const std::string use : {"std::getenv(\"HOME\")", "rand()", "std::time(nullptr)",
+                                "std::cout << 1", "fmt::print(\"a\")"})
+    EXPECT_THAT(findings_in("src/report/a.cpp", "int a;\nauto b = [] { " + use + "; };\n").size(),
+                1)
+        << use;
+}
+
+TEST(TidyPurity, NamesThatOnlyLookLikeTheClockPass) {
+  EXPECT_THAT(findings_in("src/plan/a.cpp",
+                          "auto a = transfer_time(b) + c.time() + d->time();  // not time()\n"
+                          "int time = 1'000;\nconst char* e = \"time(now) rand(1) std::cout\";\n"),
+              IsEmpty());
+}
+
+TEST(TidyPurity, RoomsThatMeetTheWorldAndTestsAreExempt) {
+  for (const std::string path :
+       {"src/run/a.cpp", "src/train/a.cpp", "src/cli/a.cpp", "api/a.cpp", "src/base/a_test.cpp",
+        "src/base/a_bench.cpp", "src/base/a_fuzz.cpp"})
+    EXPECT_THAT(findings_in(path, "#include <chrono>\nauto a = std::time(nullptr);\n"), IsEmpty())
+        << path;
+}
+
+// Size and layout -----------------------------------------------------------------------
+
+TEST(TidySize, SixHundredLinesAreTheWall) {
+  EXPECT_THAT(findings_in("tests/a.cpp", lines(601)),
+              ElementsAre("tests/a.cpp:601: 601 lines; 600 is the wall"));
+  EXPECT_THAT(findings_in("tools/a", lines(601)).size(), 1);
+  EXPECT_THAT(findings_in("docs/a.md", lines(601)), IsEmpty());
+}
+
+TEST(TidySize, AboveFourHundredLinesANoteIsGivenAndNoMistake) {
+  const Findings findings = check({{"src/base/a.cpp", lines(401)}});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_TRUE(findings[0].note);
+  EXPECT_EQ(to_text(findings[0]),
+            "src/base/a.cpp:401: note: 401 lines; above 400 look for the seam");
+  EXPECT_THAT(findings_in("src/base/a.cpp", lines(400)), IsEmpty());
+}
+
+TEST(TidyLayout, AHundredColumnsOfCodePointsFit) {
+  std::string wide = "// ";
+  for (int i = 0; i < 97; ++i) wide += "→";
+  EXPECT_THAT(findings_in("src/base/a.cpp", wide + "\n"), IsEmpty());
+  EXPECT_THAT(findings_in("src/base/a.cpp", "int a;\n" + wide + "→\n"),
+              ElementsAre("src/base/a.cpp:2: 101 columns; 100 fit"));
+}
+
+TEST(TidyLayout, TabsAndTrailingSpaceAreReported) {
+  EXPECT_THAT(findings_in("src/base/a.cpp", "int a;\n\tint b;\nint c; \nint d;\r\n"),
+              ElementsAre("src/base/a.cpp:2: a tab", "src/base/a.cpp:3: trailing white space",
+                          "src/base/a.cpp:4: trailing white space"));
+}
+
+TEST(TidyLayout, AFileEndsWithExactlyOneNewline) {
+  const auto reported = ElementsAre("src/base/a.cpp:2: a file ends with exactly one newline");
+  EXPECT_THAT(findings_in("src/base/a.cpp", "int a;\nint b;"), reported);
+  EXPECT_THAT(findings_in("src/base/a.cpp", "int a;\n\n"), reported);
+}
+
+// Headers, words, names -----------------------------------------------------------------
+
+TEST(TidyHeader, AHeaderSaysWhyBeforePragmaOnce) {
+  EXPECT_THAT(
+      findings_in("src/base/a.hpp", "#pragma once\n"),
+      ElementsAre("src/base/a.hpp:1: a header begins with a comment that says why it exists"));
+  EXPECT_THAT(findings_in("src/base/a.hpp", "//\n#pragma once\n").size(), 1);
+}
+
+TEST(TidyHeader, PragmaOnceComesBeforeAnyCode) {
+  EXPECT_THAT(findings_in("src/base/a.hpp", "// Why.\n\n#include <map>\n#pragma once\n"),
+              ElementsAre("src/base/a.hpp:3: #pragma once comes before any code"));
+  EXPECT_THAT(findings_in("src/base/a.hpp", "// Why.\n"),
+              ElementsAre("src/base/a.hpp:1: #pragma once comes before any code"));
+}
+
+TEST(TidyWords, PromisesAreReportedInCodeAndInProse) {
+  for (const std::string& word :
+       {kUnfinished, std::string("FIX") + "ME", std::string("XX") + "X", std::string("HA") + "CK"})
+    for (const std::string path : {"src/base/a.cpp", "docs/a.md", "README.md", "examples/a.toml"})
+      EXPECT_THAT(findings_in(path, "one\n// " + word + ": later\n"),
+                  ElementsAre(fmt::format("{}:2: {}: do it, or write it where work is planned",
+                                          path, word)));
+}
+
+TEST(TidyWords, LongerWordsThatContainOnePass) {
+  EXPECT_THAT(findings_in("docs/a.md", kUnfinished + "S, " + kUnfinished + "_LIST\n"), IsEmpty());
+}
+
+TEST(TidyWords, ThePhraseIsFoundAcrossTwoLinesOfAComment) {
+  EXPECT_THAT(
+      findings_in("tools/a", std::string("x\n# This Must be\n# kept in sy") + "nc with b\n"),
+      ElementsAre("tools/a:2: one fact, one place: make it so instead of asking"));
+}
+
+TEST(TidyNames, FilesAreInSnakeCase) {
+  EXPECT_THAT(findings_in("src/base/EdgeSpec.cpp", "int a;\n"),
+              ElementsAre("src/base/EdgeSpec.cpp:1: 'EdgeSpec.cpp' is not snake_case"));
+  EXPECT_THAT(findings_in("src/base/edge-spec.cpp", "int a;\n").size(), 1);
+  EXPECT_THAT(findings_in("src/base/edge_spec2.cpp", "int a;\n"), IsEmpty());
+  EXPECT_THAT(findings_in("src/cli/CMakeLists.txt", "add_executable(a)\n"), IsEmpty());
+}
+
+TEST(TidyNames, ATypeIsNotCalledManager) {
+  EXPECT_THAT(findings_in("src/base/a.cpp", "int a;\nclass EdgeManager {};\n"),
+              ElementsAre("src/base/a.cpp:2: 'EdgeManager': say what it does; "
+                          "'Manager' fits any type"));
+}
+
+TEST(TidyNames, NorHelperNorUtilNorImplNorBase) {
+  for (const std::string type :
+       {"struct MapHelper {};", "class [[nodiscard]] TimeUtil {};", "struct Impl;",
+        "enum class EdgeBase { kA };", "using MapUtils = int;"})
+    EXPECT_THAT(findings_in("tests/a.cpp", type + "\n").size(), 1) << type;
+  EXPECT_THAT(findings_in("tests/a.cpp", "struct Database {};  // class FooManager\n"), IsEmpty());
+}
+
+// What only the tree can show -----------------------------------------------------------
+
+TEST(TidyTree, EveryRoomHasItsSentence) {
+  Tree tree;
+  tree.file("src/base/a.cpp", "int a;\n").file("src/plan/a.cpp", "int a;\n");
+  EXPECT_THAT(tree.findings(), IsEmpty()) << "there is no page yet";
+  tree.file("ARCHITECTURE.md", "base/ words everyone uses\nsrc/plan/a.cpp is the first file\n");
+  EXPECT_THAT(tree.findings(), ElementsAre("ARCHITECTURE.md:1: src/plan/ has no sentence here"));
+}
+
+TEST(TidyTree, EveryExampleIsMentioned) {
+  Tree tree;
+  tree.file("examples/deep/lonely-port.toml", "a = 1\n");
+  EXPECT_THAT(tree.findings(), IsEmpty()) << "there is nothing yet that could mention it";
+  tree.file("docs/files.md", "nothing\n");
+  EXPECT_THAT(tree.findings(), ElementsAre("examples/deep/lonely-port.toml:1: "
+                                           "no test, document or README mentions this example"));
+  tree.file("docs/files.md", "see lonely-port\n");
+  EXPECT_THAT(tree.findings(), IsEmpty());
+}
+
+TEST(TidyTree, HiddenFilesBinariesAndBuildsAreLeftOut) {
+  Tree tree;
+  tree.file("src/base/.a.cpp.swp", "\t")
+      .file("docs/a.png", std::string("\0", 1) + kUnfinished)
+      .file("build/a.cpp", "\t");
+  EXPECT_THAT(tree.findings(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace cotillion::tidy
