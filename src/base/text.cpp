@@ -47,12 +47,11 @@ bool is_plain(std::string_view text) {
   return true;
 }
 
-std::string shown(std::string_view text) {
-  constexpr std::size_t kMost = 60;
+std::string shown(std::string_view text, std::size_t most) {
   std::string safe;
   while (!text.empty()) {
     const Character character = first_of(text);
-    if (safe.size() + character.size > kMost) return safe + "…";
+    if (safe.size() + character.size > most) return safe + "…";
     if (character.plain)
       safe += text.substr(0, character.size);
     else

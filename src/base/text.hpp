@@ -11,8 +11,8 @@ namespace cotillion {
 // Whether the text is valid UTF-8 without control characters, C1 and bidirectional ones included.
 [[nodiscard]] bool is_plain(std::string_view text);
 
-// The text for a message: at most 60 bytes, whole characters only, the rest replaced by '?'.
-[[nodiscard]] std::string shown(std::string_view text);
+// The text for a message: whole characters up to `most` bytes, what is not plain as '?'.
+[[nodiscard]] std::string shown(std::string_view text, std::size_t most = 60);
 
 // "1 link", "2 links".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);

@@ -1,8 +1,10 @@
 // The flow, spoken aloud: a map, a plan, a run of it, a report.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
+#include "base/text.hpp"
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
 #include "commit.hpp"
@@ -14,12 +16,29 @@ constexpr const char* kAbout =
     "who meets whom, when each sends and how fast, and how stale updates become.\n\n"
     "  cotillion topology check MAP.toml     what is wrong with a map\n"
     "  cotillion topology show  MAP.toml     islands, links, latencies, trees\n"
-    "  cotillion plan           MAP.toml     price a schedule; -o PLAN.json\n\n"
+    "  cotillion plan           MAP.toml     price a schedule; -o PLAN.json\n"
+    "  cotillion compare        MAP.toml     every schedule and every rival, one table\n"
+    "  cotillion sweep          MAP.toml     how the answer moves with memory, rates, payload\n\n"
     "Sizes, times and rates carry their unit: 32GB, 49.4ms, 100Gbps.";
 
 constexpr const char* kFooter =
     "Exit codes: 0 done; 1 the answer is no (infeasible, never settles); 2 used wrongly\n"
     "(arguments, input files); 3 the world failed (disk, network).";
+
+// CLI11 would only say that a verb is missing.
+void refuse_unknown_verb(const CLI::App& app, const std::string& verb) {
+  if (verb.starts_with("-")) return;
+  std::vector<std::string> known;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    known.push_back(sub->get_name());
+  if (std::find(known.begin(), known.end(), verb) != known.end()) return;
+  const std::string near = cotillion::closest_name(verb, known);
+  throw cotillion::cli::Stop{
+      cotillion::cli::kUsedWrongly,
+      fmt::format("no verb is called '{}'; {}", cotillion::shown(verb),
+                  near.empty() ? fmt::format("known: {}", fmt::join(known, ", "))
+                               : fmt::format("did you mean '{}'?", near))};
+}
 
 }  // namespace
 
@@ -31,9 +50,18 @@ int main(int argc, char** argv) {
                        fmt::format("cotillion {} ({})", COTILLION_VERSION, COTILLION_COMMIT));
   app.require_subcommand(1);
   Outcome outcome;
+  const auto not_empty = [](const std::string& text) -> std::string {
+    return text.empty() ? "must not be empty" : "";
+  };
   add_topology(app, outcome);
   add_plan(app, outcome);
+  add_compare(app, outcome);
+  add_sweep(app, outcome);
+  for (CLI::App* verb : app.get_subcommands([](CLI::App*) { return true; }))
+    for (CLI::Option* option : verb->get_options())
+      if (option->get_items_expected_max() > 0) option->check(not_empty);
   try {
+    if (argc > 1) refuse_unknown_verb(app, argv[1]);
     app.parse(argc, argv);
     return outcome.code;
   } catch (const CLI::ParseError& error) {

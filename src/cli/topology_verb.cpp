@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
 #include "report/map_report.hpp"
@@ -19,14 +20,6 @@ struct Options {
   std::vector<std::string> to;
   bool json = false;
 };
-
-IslandId island_named(const Map& map, const std::string& name, const char* option) {
-  if (const auto island = find_island(map, name)) return *island;
-  const std::string near = closest_name(name, island_names(map));
-  throw Stop{kUsedWrongly, fmt::format("{}: unknown island '{}'; {}", option, name,
-                                       near.empty() ? "cotillion topology show lists them"
-                                                    : fmt::format("did you mean '{}'?", near))};
-}
 
 void check(const Options& options, Outcome& outcome) {
   const auto map = read_map(read_file(options.map), options.map);
@@ -75,7 +68,8 @@ void show(const Options& options) {
 
 void add_topology(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
-  CLI::App* topology = app.add_subcommand("topology", "Read a map: check it, show it");
+  CLI::App* topology =
+      app.add_subcommand("topology", "Read a map: check it, show it; make one: import, generate");
   topology->require_subcommand(1);
   const auto add_common = [&](CLI::App* verb) {
     verb->add_option("MAP", options->map, "Map file (TOML; docs/files.md)")->required();
@@ -95,6 +89,8 @@ void add_topology(CLI::App& app, Outcome& outcome) {
       ->delimiter(',')
       ->allow_extra_args(false);
   shower->callback([options] { show(*options); });
+  add_import(*topology);
+  add_generate(*topology);
 }
 
 }  // namespace cotillion::cli

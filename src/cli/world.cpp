@@ -1,10 +1,13 @@
 #include "cli/world.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -48,21 +51,27 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  const std::string partial = fmt::format("{}.partial-{}", path, ::getpid());
+  // A link is followed; a device or a pipe is written to, not replaced.
+  char resolved[PATH_MAX];
+  if (::realpath(path.c_str(), resolved) != nullptr && path != resolved)
+    return write_file(resolved, text);
+  struct stat status {};
+  const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  const std::string target = special ? path : fmt::format("{}.partial-{}", path, ::getpid());
   const auto fail = [&] {
     const int error = errno;
-    std::remove(partial.c_str());
+    if (!special) std::remove(target.c_str());
     throw Stop{exit_for(error),
                fmt::format("{}: cannot be written: {}; choose another place for -o", path,
                            std::strerror(error))};
   };
-  File file(std::fopen(partial.c_str(), "wb"));
+  File file(std::fopen(target.c_str(), "wb"));
   if (!file) fail();
   if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
-      std::fflush(file.get()) != 0 || ::fsync(::fileno(file.get())) != 0)
+      std::fflush(file.get()) != 0 || (!special && ::fsync(::fileno(file.get())) != 0))
     fail();
   file.reset();
-  if (std::rename(partial.c_str(), path.c_str()) != 0) fail();
+  if (!special && std::rename(target.c_str(), path.c_str()) != 0) fail();
 }
 
 void print(const std::string& text) {

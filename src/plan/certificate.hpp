@@ -1,7 +1,7 @@
 // The answer, checked against the question. A certificate knows nothing of walks, envelopes or
 // shapes: it takes the offsets and rates of a plan and holds them to the paper's constraints as
 // they are printed (Equations completionconstraint and memoryconstraint) and to the capacity of
-// every lane. make_plan ends the program if its own answer fails.
+// every lane, shared equally. make_plan ends the program if its own answer fails.
 #pragma once
 
 #include <string>
@@ -18,9 +18,6 @@ struct Certificate {
 };
 
 [[nodiscard]] Certificate check_plan(const Stage& stage, const Plan& plan);
-
-// Ends the program when check_plan finds anything broken.
-void certify(const Stage& stage, const Plan& plan);
 
 // b·(latest − earliest arrival) at a member's edge: the left side of the memory constraint, in
 // bytes of payload.

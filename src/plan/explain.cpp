@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -22,20 +24,11 @@ const Stream& stream_from(const PlannedClique& clique, IslandId sender) {
                        [&](const Stream& stream) { return stream.sender == sender; });
 }
 
-std::string lane_phrase(const Stage& stage, const Binding& binding) {
-  const Map& map = stage.map();
-  const std::string rate = to_text(lane_rate(map, binding.lane));
-  if (is_access(map, binding.lane)) {
-    const bool down = binding.lane % 2 == 1;
-    const std::string& island = down ? lane_to(map, binding.lane) : lane_from(map, binding.lane);
-    if (binding.lane_streams == 1) return fmt::format("access rate of {} ({})", island, rate);
-    return fmt::format("{} streams {} {} ({} of {} each)", binding.lane_streams,
-                       down ? "into" : "out of", island, to_text(binding.bound), rate);
-  }
-  if (binding.lane_streams == 1)
-    return fmt::format("rate of link {} ({})", lane_name(map, binding.lane), rate);
-  return fmt::format("{} streams on link {} ({} of {} each)", binding.lane_streams,
-                     lane_name(map, binding.lane), to_text(binding.bound), rate);
+// To four digits, never below: what is advised must suffice.
+Bytes rounded_up(double bytes) {
+  double unit = 1;
+  while (bytes / unit >= 10'000) unit *= 10;
+  return {std::int64_t(std::ceil(bytes / unit) * unit)};
 }
 
 std::string explain_infeasible(const Stage& stage, const PlannedClique& clique) {
@@ -47,21 +40,42 @@ std::string explain_infeasible(const Stage& stage, const PlannedClique& clique) 
         (stage.latency(wait.receiver, wait.leader) - stage.latency(wait.receiver, wait.waiter))
             .ms();
     text +=
-        fmt::format("at {} {} must send {:.1f} ms {} than {}, ", map.islands[wait.receiver].name,
+        fmt::format("at {}, {} must send {:.1f} ms {} than {}, ", map.islands[wait.receiver].name,
                     map.islands[wait.waiter].name, std::fabs(gap), gap >= 0 ? "later" : "earlier",
                     map.islands[wait.leader].name);
   }
   const double mean = double(binding.cycle_excess.ps) / double(binding.cycle.size());
-  const double full_rate = mean / ps_per_byte(binding.bound) / stage.wire_factor();
+  const double window = mean / ps_per_byte(binding.bound) / stage.wire_factor();
+  // From bytes of weights to accumulator memory, of an edge that may serve several islands.
+  double memory = 0;
+  for (const Wait& wait : binding.cycle) {
+    const Aggregator& edge = map.aggregators[stage.edge(wait.receiver)];
+    memory = std::max(memory, window * double(edge.spec.slot.count) /
+                                  double(edge.spec.chunk.count) * double(edge.serves.size()));
+  }
   text += fmt::format(
       "which is {} too much in one turn round the circle. Any memory at these edges makes it "
       "feasible at a lower rate; {} each allow the full {}.",
-      to_text(binding.cycle_excess), to_text(Bytes{std::int64_t(std::ceil(full_rate))}),
-      to_text(binding.bound));
+      to_text(binding.cycle_excess), to_text(rounded_up(memory)), to_text(binding.bound));
   return text;
 }
 
 }  // namespace
+
+std::string lane_phrase(const Map& map, LaneId lane, int streams, std::string_view noun) {
+  const BitsPerSecond rate = lane_rate(map, lane);
+  const std::string share = fmt::format("{} of {} each", to_text(rate / streams), to_text(rate));
+  if (!is_access(map, lane)) {
+    if (streams == 1)
+      return fmt::format("rate of link {} ({})", lane_name(map, lane), to_text(rate));
+    return fmt::format("{} on link {} ({})", counted(streams, noun), lane_name(map, lane), share);
+  }
+  const bool down = enters_island(map, lane);
+  const std::string island = down ? lane_to(map, lane) : lane_from(map, lane);
+  if (streams == 1) return fmt::format("access rate of {} ({})", island, to_text(rate));
+  return fmt::format("{} {} {} ({})", counted(streams, noun), down ? "into" : "out of", island,
+                     share);
+}
 
 std::string binding_phrase(const Stage& stage, const PlannedClique& clique) {
   const Binding& binding = clique.binding;
@@ -77,7 +91,7 @@ std::string binding_phrase(const Stage& stage, const PlannedClique& clique) {
     case Binding::Kind::kLink:
       break;
   }
-  return lane_phrase(stage, binding);
+  return lane_phrase(stage.map(), binding.lane, binding.lane_streams, "stream");
 }
 
 std::string explain_price(const Stage& stage, const PlannedClique& clique) {

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "plan/plan.hpp"
 
 namespace cotillion {
+
+// What a lane gives each of the streams (or flows: `noun`) on it, in a phrase.
+[[nodiscard]] std::string lane_phrase(const Map& map, LaneId lane, int streams,
+                                      std::string_view noun);
 
 // A phrase: "access rate of LON (20 Gbps)", "7 streams on TYO→HKG (14.29 Gbps each)".
 [[nodiscard]] std::string binding_phrase(const Stage& stage, const PlannedClique& clique);

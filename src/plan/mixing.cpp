@@ -15,7 +15,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Rounding leaves about 1e-16 of a settled curve; a decaying one cannot fall from above
 // kUnsettled to below kSettled in one round on maps of the size we accept.
 constexpr double kSettled = 1e-13;
-constexpr double kUnsettled = 1e-7;
+constexpr double kUnsettled = 1e-5;
 constexpr double kTailError = 1e-13;     // relative error of A allowed when closing a tail
 constexpr double kNoFall = 1e-12;        // a relative fall per period below this is none
 constexpr int kPeriodsWithoutFall = 64;  // as many of these in a row: it never settles
@@ -88,6 +88,7 @@ class Portfolio {
     for (int i = 0; i < size; ++i)
       for (int m = 0; m < size; ++m) {
         const double weight = clique.weights[std::size_t(i) * size + m];
+        if (weight == 0) continue;  // sparse matrices of large cliques are common
         const double* member = row(clique.islands[m]);
         for (int j = 0; j < n_; ++j) mixed_[std::size_t(i) * n_ + j] += weight * member[j];
       }
@@ -150,10 +151,12 @@ PhaseResult follow(const Schedule& schedule, int n, int phase, const std::vector
     portfolio.apply(round);
     remains *= discount;
     const auto [e, e_squared] = portfolio.distance(round);
-    if (e < kSettled && absolute.back() > kUnsettled) {
+    if (e < kSettled) {
+      // Either averaging has just made all rows equal, or a fast decay has reached rounding.
+      result.settled = absolute.back() > kUnsettled;
+      result.curves.decay = result.settled ? 0 : std::pow(absolute.back(), 1.0 / (h - 1));
       absolute.push_back(0);
       squared.push_back(0);
-      result.settled = true;
       return result;
     }
     absolute.push_back(e * remains);
@@ -176,6 +179,7 @@ PhaseResult follow(const Schedule& schedule, int n, int phase, const std::vector
   }
   result.curves.absolute.tail = std::min(watch.ratio(), 1 - kNoFall);
   result.curves.squared.tail = std::min(watch_squared.ratio(), 1 - kNoFall);
+  result.curves.decay = std::pow(result.curves.absolute.tail, 1.0 / period);
   return result;
 }
 
@@ -231,7 +235,7 @@ Mixing mix(const Schedule& schedule, int island_count, const MixingAim& aim) {
     settled = settled && result.settled;
     mixing.approximate = mixing.approximate || result.approximate;
     slowest = std::max(slowest, int(result.curves.absolute.values.size()) - 1);
-    mixing.decay = std::max(mixing.decay, std::pow(result.curves.absolute.tail, 1.0 / period));
+    mixing.decay = std::max(mixing.decay, result.curves.decay);
     mixing.area += weighted_area(result.curves.absolute, phase, unit) / period;
     mixing.area_squared += weighted_area(result.curves.squared, phase, unit) / period;
     mixing.phases.push_back(std::move(result.curves));

@@ -31,6 +31,7 @@ struct SurvivalCurve {
 struct PhaseCurves {
   SurvivalCurve absolute;  // the paper's
   SurvivalCurve squared;
+  double decay = 0;  // the factor per round by which the absolute one falls in the end
 };
 
 struct Mixing {

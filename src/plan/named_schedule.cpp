@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/diagnostic.hpp"
+#include "base/text.hpp"
 
 namespace cotillion {
 namespace {
@@ -125,13 +126,17 @@ Result<Schedule> regional(const Map& map, const Routes& routes) {
     return failure(
         "the regional schedule needs every island to have a region, and two regions at least; "
         "add region = \"…\" to each island of the map");
-  using Bridge = std::tuple<Duration, IslandId, IslandId, std::size_t, std::size_t>;
+  // Ties go by name, so that the order of lines in the map does not matter.
+  using Bridge =
+      std::tuple<Duration, std::string, std::string, IslandId, IslandId, std::size_t, std::size_t>;
   std::vector<Bridge> bridges;
   for (std::size_t a = 0; a < regions.size(); ++a)
     for (std::size_t b = a + 1; b < regions.size(); ++b)
       for (const IslandId i : regions[a])
         for (const IslandId j : regions[b])
-          bridges.emplace_back(round_trip(routes, i, j), i, j, a, b);
+          bridges.emplace_back(round_trip(routes, i, j),
+                               std::min(map.islands[i].name, map.islands[j].name),
+                               std::max(map.islands[i].name, map.islands[j].name), i, j, a, b);
   std::sort(bridges.begin(), bridges.end());
 
   Schedule schedule{"regional", {round_of(regions, n)}};
@@ -139,7 +144,7 @@ Result<Schedule> regional(const Map& map, const Routes& routes) {
   do {
     std::vector<bool> busy(n, false);
     Groups groups;
-    for (const auto& [latency, i, j, a, b] : bridges) {
+    for (const auto& [latency, first, second, i, j, a, b] : bridges) {
       if (busy[i] || busy[j] || bridged[a][b]) continue;
       busy[i] = busy[j] = true;
       bridged[a][b] = true;
@@ -167,10 +172,12 @@ std::vector<int> sides_of(std::string_view text) {
 }
 
 // Round k groups the islands that differ only in digit k of their place in the line.
-Result<Schedule> grid(std::string_view sides_text, const Map& map, const Routes& routes) {
+Result<Schedule> grid(std::optional<std::string_view> sides_given, const Map& map,
+                      const Routes& routes) {
+  const std::string_view sides_text = sides_given.value_or("");
   const int n = map.island_count();
   std::vector<int> sides;
-  if (sides_text.empty()) {
+  if (!sides_given) {
     for (int side = 2; side * side <= n; ++side)
       if (n % side == 0) sides = {side, n / side};
     if (sides.empty())
@@ -184,9 +191,9 @@ Result<Schedule> grid(std::string_view sides_text, const Map& map, const Routes&
     for (const int side : sides) product = std::min<std::int64_t>(product * side, 1 << 30);
     if (product != n)
       return failure(
-          fmt::format("'grid:{}' does not have {} islands; write for example grid:3x4 "
-                      "with sides of at least 2 whose product is {}",
-                      sides_text.substr(0, 40), n, n));
+          fmt::format("'grid:{}' does not have {} islands; give sides of at least 2 whose "
+                      "product is {}, as grid:3x4 has for 12",
+                      shown(sides_text), n, n));
   }
   const std::vector<IslandId> line = line_of_islands(map, routes);
   Schedule schedule{fmt::format("grid:{}", fmt::join(sides, "x")), {}};
@@ -220,29 +227,39 @@ const std::vector<ScheduleName>& schedule_names() {
 }
 
 std::vector<IslandId> line_of_islands(const Map& map, const Routes& routes) {
-  // Start at an end: the island with the longest round trip to any other.
+  // Ties go by name, so that the order of lines in the map does not matter.
   const int n = map.island_count();
-  std::pair<Duration, IslandId> start{Duration{-1}, 0};
+  const auto name = [&](IslandId island) -> const std::string& { return map.islands[island].name; };
+  // Start at an end: the island with the longest round trip to any other.
+  IslandId start = 0;
+  Duration longest{-1};
   for (IslandId i = 0; i < n; ++i)
-    for (IslandId j = 0; j < n; ++j)
-      if (round_trip(routes, i, j) > start.first) start = {round_trip(routes, i, j), i};
-  std::vector<IslandId> line{start.second};
+    for (IslandId j = 0; j < n; ++j) {
+      const Duration trip = round_trip(routes, i, j);
+      if (trip > longest || (trip == longest && name(i) < name(start))) {
+        longest = trip;
+        start = i;
+      }
+    }
+  std::vector<IslandId> line{start};
   std::vector<bool> taken(n, false);
-  taken[start.second] = true;
+  taken[start] = true;
   std::map<std::string, int> left;
   for (const Island& island : map.islands) ++left[island.region];
-  --left[map.islands[start.second].region];
+  --left[map.islands[start].region];
   while (int(line.size()) < n) {
-    const IslandId last = line.back();
-    const std::string& region = map.islands[last].region;
-    std::pair<Duration, IslandId> nearest{Duration{INT64_MAX}, -1};
+    const std::string& region = map.islands[line.back()].region;
+    IslandId nearest = -1;
     for (IslandId i = 0; i < n; ++i) {
       if (taken[i] || (left[region] > 0 && map.islands[i].region != region)) continue;
-      nearest = std::min(nearest, {round_trip(routes, last, i), i});
+      const auto rank = [&](IslandId island) {
+        return std::pair(round_trip(routes, line.back(), island), name(island));
+      };
+      if (nearest < 0 || rank(i) < rank(nearest)) nearest = i;
     }
-    line.push_back(nearest.second);
-    taken[nearest.second] = true;
-    --left[map.islands[nearest.second].region];
+    line.push_back(nearest);
+    taken[nearest] = true;
+    --left[map.islands[nearest].region];
   }
   return line;
 }
@@ -252,13 +269,13 @@ Result<Schedule> named_schedule(std::string_view name, const Map& map, const Rou
   if (name == "pairs") return pairs(map, routes);
   if (name == "all-to-all") return all_to_all(map);
   if (name == "regional") return regional(map, routes);
-  if (name == "grid") return grid("", map, routes);
+  if (name == "grid") return grid(std::nullopt, map, routes);
   if (name.starts_with("grid:")) return grid(name.substr(5), map, routes);
   std::vector<std::string> known;
   for (const ScheduleName& schedule : schedule_names()) known.emplace_back(schedule.name);
   const std::string near = closest_name(std::string(name), known);
   return failure(fmt::format(
-      "no schedule is called '{}'; {}", name.substr(0, 60),
+      "no schedule is called '{}'; {}", shown(name),
       near.empty() ? fmt::format("known: {}, or a schedule file (.toml)", fmt::join(known, ", "))
                    : fmt::format("did you mean '{}'?", near)));
 }

@@ -103,6 +103,8 @@ struct Plan {
   Mixing mixing;
   std::vector<Seconds> objectives;  // by kObjectives; infinite when islands never connect
   std::vector<PlannedRound> rounds;
+  std::int64_t constraints_checked = 0;  // by the certificate, none of them broken
+  double worst_excess = 0;               // by rounding, relative to the constraint's size
 
   [[nodiscard]] Seconds objective(Objective which) const { return objectives[std::size_t(which)]; }
   [[nodiscard]] Seconds staleness() const { return objective(settings.objective); }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.hpp"
+#include "base/wide.hpp"
 #include "plan/certificate.hpp"
 #include "plan/clique_price.hpp"
 #include "plan/plan.hpp"
@@ -40,6 +41,8 @@ Binding binding_of(const Stage& stage, const Round& round, const Clique& clique,
   binding.lane = bound.lane;
   binding.lane_streams = bound.streams;
   binding.bound = bound.rate;
+  if (!is_access(stage.map(), bound.lane))
+    binding.lane_senders = senders_on(stage, round, bound.lane);
   if (!price.feasible) {
     binding.kind = Binding::Kind::kInfeasible;
     binding.cycle = waits_of(price.cycle, clique);
@@ -52,8 +55,6 @@ Binding binding_of(const Stage& stage, const Round& round, const Clique& clique,
     binding.kind = Binding::Kind::kAccess;
   else
     binding.kind = Binding::Kind::kLink;
-  if (binding.kind == Binding::Kind::kLink)
-    binding.lane_senders = senders_on(stage, round, bound.lane);
   binding.chain = waits_of(price.chain, clique);
   binding.last_sender = clique.islands[price.last_sender];
   binding.last_receiver = clique.islands[price.last_receiver];
@@ -114,7 +115,8 @@ void account(const Stage& stage, const RoundRates& rates, PlannedRound& round) {
       LaneUse& lane = use[load.lane];
       lane.streams += load.streams;
       lane.rate.value += load.streams * round.cliques[c].rate.value;
-      lane.bytes = lane.bytes + load.streams * wire;
+      const Int128 bytes = lane.bytes.count + Int128(load.streams) * wire.count;
+      lane.bytes = {std::int64_t(std::min<Int128>(bytes, INT64_MAX))};
     }
   for (LaneId lane = 0; lane < map.lane_count(); ++lane)
     if (use[lane].streams > 0) {
@@ -198,7 +200,11 @@ Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings&
     plan.objectives.push_back(plan.feasible
                                   ? staleness(objective, plan.mixing, lengths, plan.streamed_delay)
                                   : Seconds::from_ps(std::numeric_limits<double>::infinity()));
-  certify(stage, plan);
+  const Certificate certificate = check_plan(stage, plan);
+  if (!certificate.broken.empty())
+    check_failed(certificate.broken.front().c_str(), __FILE__, __LINE__);
+  plan.constraints_checked = certificate.constraints;
+  plan.worst_excess = certificate.worst;
   return plan;
 }
 

@@ -130,10 +130,10 @@ TEST(Planner, WithoutAggregationNoMemoryIsNeeded) {
   EXPECT_TRUE(plan.rounds[0].edges.empty());
 }
 
-TEST(Planner, ShippingStateDoublesThePayloadAndHalvesTheMemory) {
+TEST(Planner, ShippingStateDoublesThePayloadThroughTheSameMemory) {
   const Planned planned = plan_nine("triangles", kV80, {{}, true});
   EXPECT_EQ(planned.floor->stage.payload().count, 2'000'000'000);
-  EXPECT_EQ(planned.floor->stage.memory(0), 16e9);
+  EXPECT_EQ(planned.floor->stage.memory(0), 32e9);
   EXPECT_NEAR(planned.plan.round.ms(), 914.2, 1e-9);
 }
 

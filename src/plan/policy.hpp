@@ -18,10 +18,10 @@ struct Policy {
   std::string name;
   bool feasible = true;
   bool runnable = true;
-  bool blocking = false;  // GPUs wait for the exchange; otherwise training goes on meanwhile
-  Seconds exchange;       // one exchange from start to last byte: T
-  Seconds cycle;          // from one exchange to the next: T, or H·τ + T when blocking
-  std::optional<double> area;        // A; nothing for blocking policies, infinite if never settled
+  bool blocking = false;       // GPUs wait for the exchange; otherwise training goes on meanwhile
+  Seconds exchange;            // one exchange from start to last byte: T
+  Seconds cycle;               // from one exchange to the next: T, or H·τ + T when blocking
+  std::optional<double> area;  // A; nothing for blocking policies, infinite if never settled
   std::vector<Seconds> objectives;   // by kObjectives
   std::optional<int> settles_after;  // rounds, if exactly
   double utilisation = 1;            // share of time in which GPUs train

@@ -65,7 +65,8 @@ bool connects_all(const Schedule& schedule, int island_count) {
     for (const Clique& clique : round.cliques)
       for (int i = 0; i < clique.size(); ++i)
         for (int j = 0; j < i; ++j)
-          if (clique.weights.empty() || clique.weights[std::size_t(i) * clique.size() + j] > 0)
+          if (clique.weights.empty() || clique.weights[std::size_t(i) * clique.size() + j] > 0 ||
+              clique.weights[std::size_t(j) * clique.size() + i] > 0)
             join(clique.islands[i], clique.islands[j]);
   return parts <= 1;
 }

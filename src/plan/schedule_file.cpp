@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -11,7 +12,8 @@ namespace cotillion {
 namespace {
 
 constexpr std::size_t kRoundsMax = 4096;
-constexpr double kStochastic = 1e-9;  // rows of decimal fractions add up to 1 to this
+// Rows of decimal fractions add up to 1 to this; what is missing goes to the diagonal.
+constexpr double kStochastic = 1e-6;
 constexpr std::string_view kCliquesExample = R"(cliques = [["LON", "NYC"], ["TYO", "SIN"]])";
 constexpr std::string_view kWeightsExample =
     R"({ islands = ["LON", "NYC"], weights = [[0.5, 0.5], [0.5, 0.5]] })";
@@ -152,7 +154,22 @@ class ScheduleReader {
                        fmt::format("not symmetric: {} here, {} across the diagonal",
                                    clique.weights[i * n + j], clique.weights[j * n + i]),
                        "what i takes from j, j takes from i");
+    balance(clique.weights, n);
     return true;
+  }
+
+  // Exactly symmetric and, to rounding, exactly stochastic: 0.3333333333 three times is meant as
+  // a third, and a sum that falls short of 1 would lose a little of every generation each round.
+  static void balance(std::vector<double>& weights, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        weights[i * n + j] = weights[j * n + i] = (weights[i * n + j] + weights[j * n + i]) / 2;
+    for (std::size_t i = 0; i < n; ++i) {
+      double others = 0;
+      for (std::size_t j = 0; j < n; ++j)
+        if (j != i) others += weights[i * n + j];
+      weights[i * n + i] = std::max(0.0, 1 - others);
+    }
   }
 
   const Map& map_;

@@ -44,7 +44,6 @@ Stage::Stage(const Map& map, const Routes& routes, StageSettings settings)
     meeting_place_.push_back(summed ? map.aggregators[edge_[i]].place : i);
     memory_.push_back(summed ? double(memory_per_island(map.aggregators[edge_[i]]).count)
                              : kUnlimited);
-    if (settings.ships_state) memory_.back() /= 2;
   }
   latency_.resize(std::size_t(n) * n);
   for (IslandId to = 0; to < n; ++to) {

@@ -26,8 +26,8 @@ struct Technology {
 
 struct StageSettings {
   Technology technology;
-  // Momentum by shipping its state with the weights (the paper's Section 3.3): twice the
-  // payload through half the memory.
+  // Momentum by shipping its state with the weights (the paper's Section 3.3): twice the bytes.
+  // The memory of an edge then holds half as many weights, which is the same number of bytes.
   bool ships_state = false;
 };
 

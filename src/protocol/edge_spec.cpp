@@ -14,7 +14,9 @@ Bytes reorder_window(const EdgeSpec& edge) {
 Bytes wire_bytes(const EdgeSpec& edge, Bytes payload) {
   COTILLION_CHECK(edge.chunk.count > 0);
   const std::int64_t packets = (payload.count + edge.chunk.count - 1) / edge.chunk.count;
-  return payload + packets * edge.framing;
+  const Int128 total = payload.count + Int128(packets) * edge.framing.count;
+  COTILLION_CHECK(total < INT64_MAX);  // maps with absurd payloads are refused when they are read
+  return {std::int64_t(total)};
 }
 
 }  // namespace cotillion

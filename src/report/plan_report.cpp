@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/certificate.hpp"
 #include "plan/explain.hpp"
 #include "report/table.hpp"
 
@@ -95,8 +94,9 @@ std::string mixing_text(const Mixing& mixing) {
   if (mixing.settles_after)
     return fmt::format("settles after {} round{}", *mixing.settles_after,
                        *mixing.settles_after == 1 ? "" : "s");
-  if (std::isinf(mixing.area)) return "never settles: its cliques do not connect all islands";
-  return fmt::format("what is unsettled falls to {:.1f} % each round{}", 100 * mixing.decay,
+  if (std::isinf(mixing.area)) return "never settles: its cliques do not mix all islands";
+  return fmt::format("what is unsettled falls to {:.{}f} % each round{}", 100 * mixing.decay,
+                     mixing.decay > 0.999 ? 4 : 1,
                      mixing.approximate ? " (too slowly to follow; A is approximate)" : "");
 }
 
@@ -132,8 +132,8 @@ std::string verdict_text(const Stage& stage, const Plan& plan) {
       text += fmt::format("H = {:.2f} local steps of {} a round", steps,
                           to_text(plan.settings.step_time));
       if (!plan.settings.whole_steps && std::ceil(steps) != steps)
-        text += fmt::format("; --whole-steps makes it {:.0f}, T = {:.1f} ms", std::ceil(steps),
-                            std::ceil(steps) * plan.settings.step_time.ms());
+        text += fmt::format("; --whole-steps starts rounds every {:.1f} ms, {:.0f} steps",
+                            std::ceil(steps) * plan.settings.step_time.ms(), std::ceil(steps));
       text += "\n";
     }
   }
@@ -192,17 +192,21 @@ std::string loads_text(const Stage& stage, const Plan& plan, bool full) {
 
 }  // namespace
 
+std::string stage_text(const Stage& stage, const std::string& what) {
+  const std::string& name = stage.map().name;
+  return fmt::format("{}: {}{}payload {}, {}, {}", name.empty() ? "map" : name, what,
+                     what.empty() ? "" : ", ", to_text(stage.payload()), memory_text(stage),
+                     technology_text(stage.technology()));
+}
+
 std::string plan_text(const Stage& stage, const Plan& plan, bool full) {
-  const Map& map = stage.map();
-  std::string text = fmt::format(
-      "{}: {}, payload {}, {}, {}\n\n", map.name.empty() ? "map" : map.name, plan.schedule,
-      to_text(stage.payload()), memory_text(stage), technology_text(stage.technology()));
+  std::string text = stage_text(stage, plan.schedule) + "\n\n";
   for (std::size_t k = 0; k < plan.rounds.size(); ++k) text += round_text(stage, plan.rounds[k], k);
   text += verdict_text(stage, plan);
   if (plan.feasible) text += loads_text(stage, plan, full);
-  const Certificate certificate = check_plan(stage, plan);
+  if (!plan.feasible) return text;
   return text + fmt::format("certificate: {} constraints re-checked, none broken\n",
-                            certificate.constraints);
+                            plan.constraints_checked);
 }
 
 void sort_best_first(std::vector<Plan>& plans) {

@@ -12,6 +12,9 @@ namespace cotillion {
 // used most. `full` adds every lane and every edge.
 [[nodiscard]] std::string plan_text(const Stage& stage, const Plan& plan, bool full);
 
+// "Nine cities: payload 1 GB, edge memory 32 GB, multicast + edge aggregation".
+[[nodiscard]] std::string stage_text(const Stage& stage, const std::string& what = "");
+
 // One line a plan, best first; infeasible and never-settling ones last.
 [[nodiscard]] std::string candidates_text(const Stage& stage, const std::vector<Plan>& plans);
 

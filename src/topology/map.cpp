@@ -61,6 +61,10 @@ bool is_access(const Map& map, LaneId lane) {
   return lane >= int(2 * map.links.size());
 }
 
+bool enters_island(const Map& map, LaneId lane) {
+  return is_access(map, lane) && is_odd(lane);
+}
+
 BitsPerSecond lane_rate(const Map& map, LaneId lane) {
   COTILLION_CHECK(lane >= 0 && lane < map.lane_count());
   if (!is_access(map, lane)) return map.links[lane / 2].rate[lane % 2];

@@ -88,6 +88,7 @@ struct Map {
 [[nodiscard]] LaneId lane_up(const Map& map, IslandId island);
 [[nodiscard]] LaneId lane_down(const Map& map, IslandId island);
 [[nodiscard]] bool is_access(const Map& map, LaneId lane);
+[[nodiscard]] bool enters_island(const Map& map, LaneId lane);  // a down lane
 [[nodiscard]] BitsPerSecond lane_rate(const Map& map, LaneId lane);
 [[nodiscard]] Duration lane_latency(const Map& map, LaneId lane);
 [[nodiscard]] std::string lane_from(const Map& map, LaneId lane);  // a place or an island

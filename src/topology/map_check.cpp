@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "topology/routes.hpp"
 #include "topology/toml_fields.hpp"
 
 namespace cotillion {
@@ -30,11 +31,13 @@ double distance_km(Coordinates a, Coordinates b) {
   return 2 * kEarthRadiusKm * std::asin(std::sqrt(std::min(1.0, haversine)));
 }
 
-void check_connected(const Map& map, const std::vector<Position>& places, Problems& problems) {
+void check_connected(const Map& map, const std::vector<std::pair<PlaceId, PlaceId>>& joints,
+                     const std::vector<Position>& places, Problems& problems) {
+  if (map.place_count() == 0) return;
   std::vector<std::vector<PlaceId>> neighbours(map.place_count());
-  for (const Link& link : map.links) {
-    neighbours[link.ends[0]].push_back(link.ends[1]);
-    neighbours[link.ends[1]].push_back(link.ends[0]);
+  for (const auto& [a, b] : joints) {
+    neighbours[a].push_back(b);
+    neighbours[b].push_back(a);
   }
   std::vector<bool> reached(map.place_count(), false);
   std::vector<PlaceId> open{0};
@@ -59,6 +62,36 @@ void check_connected(const Map& map, const std::vector<Position>& places, Proble
                     place_name(map, place)),
         fmt::format("add a link that joins {} to the rest, or remove it", place_name(map, place)));
   }
+}
+
+bool payload_fits(const Map& map) {
+  constexpr double kPayloadMax = 1e14;  // a hundred terabytes
+  const double chunks = double(map.payload.count) / double(map.edge.chunk.count);
+  return double(map.payload.count) + (chunks + 1) * double(map.edge.framing.count) <= kPayloadMax;
+}
+
+void check_size(const Map& map, Problems& problems) {
+  if (!payload_fits(map))
+    problems.add({}, "payload", "more than 100 TB on the wire, framing included",
+                 "check the units of payload, chunk and framing");
+  // The price of a clique adds up one latency per member, each by way of an edge, in integers of
+  // picoseconds below 2^53. The sum of all links bounds any latency; routes only if that is much.
+  constexpr double kExact = 9007199254740992.0;
+  double longest = 0;
+  for (const Link& link : map.links)
+    longest += double(std::max(link.latency[0], link.latency[1]).ps);
+  const double uses = 2.0 * (map.island_count() + 1);
+  if (longest * uses < kExact) return;
+  const Routes routes(map);
+  longest = 0;
+  for (IslandId from = 0; from < map.island_count(); ++from)
+    for (PlaceId to = 0; to < map.place_count(); ++to)
+      longest = std::max(longest, double(routes.latency(to, from).ps));
+  if (longest * uses >= kExact)
+    problems.add({}, "links",
+                 fmt::format("paths of up to {:.1f} s between {} islands", longest / 1e12,
+                             map.island_count()),
+                 "check the units of latencies; no such network exists on Earth");
 }
 
 void check_light(const Map& map, const std::vector<Position>& links, Problems& problems) {

@@ -1,7 +1,8 @@
 // What only a whole map can show: whether every place can be reached, and whether any link
-// would be faster than light.
+// would be faster than light, or too long to compute with.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "base/diagnostic.hpp"
@@ -11,9 +12,16 @@ namespace cotillion {
 
 class Problems;
 
-// `places` and `links` give the line of each place and link in the file.
-void check_connected(const Map& map, const std::vector<Position>& places, Problems& problems);
+// `joints` are the ends of all links; `places` and `links` give their lines in the file.
+void check_connected(const Map& map, const std::vector<std::pair<PlaceId, PlaceId>>& joints,
+                     const std::vector<Position>& places, Problems& problems);
 void check_light(const Map& map, const std::vector<Position>& links, Problems& problems);
+
+// Whether times and sizes on this map stay within what is computed exactly.
+void check_size(const Map& map, Problems& problems);
+
+// The same for a payload alone: whether it fits, framing and twice its size included.
+[[nodiscard]] bool payload_fits(const Map& map);
 
 // Great-circle distance on a sphere of the Earth's mean radius.
 [[nodiscard]] double distance_km(Coordinates a, Coordinates b);

@@ -51,23 +51,29 @@ class MapReader {
     }
     read_defaults(top);
     read_edge(top);
-    for (Fields& fields : top.tables("islands", Need::kRequired, kIslandExample))
-      read_island(fields);
-    for (Fields& fields : top.tables("routers", Need::kOptional, "routers = [{ name = \"MRS\" }]"))
-      read_router(fields);
+    auto islands = top.tables("islands", Need::kRequired, kIslandExample);
+    auto routers = top.tables("routers", Need::kOptional, "routers = [{ name = \"MRS\" }]");
+    auto links = top.tables("links", Need::kOptional, kLinkExample);
+    places_known_ = islands.size() == top.elements("islands") &&
+                    routers.size() == top.elements("routers") &&
+                    links.size() == top.elements("links");
+    for (Fields& fields : islands) read_island(fields);
+    for (Fields& fields : routers) read_router(fields);
     number_places(top);
-    for (Fields& fields : top.tables("links", Need::kOptional, kLinkExample)) read_link(fields);
+    for (Fields& fields : links) read_link(fields);
     for (Fields& fields : top.tables("aggregators", Need::kOptional,
                                      R"(aggregators = [{ at = "LON", serves = ["LON"] }])"))
       read_aggregator(fields);
     top.finish();
+    // A place or an end that was refused may be what joins the rest: then silence is better.
+    if (places_known_) check_connected(map_, joints_, places_, problems_);
+    check_light(map_, links_, problems_);
     if (!problems_.empty()) return;
     if (map_.links.size() > kLinksMax)
       top.problem("links", fmt::format("{} links", map_.links.size()),
                   fmt::format("Cotillion plans for at most {}", kLinksMax));
     add_default_edges();
-    check_connected(map_, places_, problems_);
-    check_light(map_, links_, problems_);
+    if (problems_.empty()) check_size(map_, problems_);
   }
 
   void read_defaults(Fields& top) {
@@ -115,6 +121,7 @@ class MapReader {
     const auto access = read_access(fields, access_ ? Need::kOptional : Need::kRequired);
     const auto edge = fields.boolean("edge", Need::kOptional, "edge = false");
     fields.finish();
+    places_known_ = places_known_ && name;
     if (!name) return;
     island.name = *name;
     if (edge == false) edgeless_.insert(*name);
@@ -129,6 +136,7 @@ class MapReader {
     const auto name = read_name(fields);
     const auto coordinates = read_coordinates(fields);
     fields.finish();
+    places_known_ = places_known_ && name;
     if (!name) return;
     map_.routers.push_back({*name, coordinates});
     router_positions_.push_back(fields.at("name"));
@@ -143,9 +151,11 @@ class MapReader {
     if (map_.islands.empty() && problems_.empty())
       top.problem("islands", "a map without islands",
                   fmt::format("write for example {}", kIslandExample));
-    if (places_.size() > kPlacesMax)
+    if (places_.size() > kPlacesMax) {
       top.problem("islands", fmt::format("{} islands and routers", places_.size()),
                   fmt::format("Cotillion plans for at most {}", kPlacesMax));
+      places_known_ = false;
+    }
   }
 
   void read_link(Fields& fields) {
@@ -153,6 +163,7 @@ class MapReader {
     const auto latency = read_latency(fields);
     const auto rate = read_link_rate(fields);
     fields.finish();
+    places_known_ = places_known_ && ends && ends->size() == 2;
     if (!ends) return;
     if (ends->size() != 2) {
       fields.problem("ends", fmt::format("a link has two ends, not {}", ends->size()),
@@ -161,7 +172,9 @@ class MapReader {
     }
     const auto a = find_place(fields, "ends", ends->at(0));
     const auto b = find_place(fields, "ends", ends->at(1));
+    places_known_ = places_known_ && a && b;
     if (!a || !b) return;
+    joints_.emplace_back(*a, *b);
     if (*a == *b) {
       fields.problem("ends", fmt::format("a link from {} to itself", ends->at(0)),
                      "give two different ends, or remove the link");
@@ -289,7 +302,7 @@ class MapReader {
     auto rate = fields.read_rate(node, fields.name_of(key));
     if (rate && rate->value == 0) {
       problems_.add(position_of(node), fields.name_of(key), "zero rate",
-                    "a link that carries nothing is left out of the map");
+                    "give a rate above zero, or leave the link or island out");
       rate.reset();
     }
     return rate;
@@ -384,6 +397,8 @@ class MapReader {
   std::map<std::string, int> name_lines_;
   std::map<std::string, PlaceId> ids_;
   std::map<std::pair<PlaceId, PlaceId>, int> link_lines_;
+  std::vector<std::pair<PlaceId, PlaceId>> joints_;  // ends of links, sound or not
+  bool places_known_ = true;                         // every place and end could be read
   std::vector<Position> island_positions_, router_positions_, places_, links_;
 };
 

@@ -33,6 +33,18 @@ std::string kind_of(const toml::node& node) {
   }
 }
 
+// The TOML library bounds how deep values nest but not how many parts a dotted key has, and frees
+// what it built by recursion. No file of ours needs a thousand dots without a separator.
+bool has_endless_key(std::string_view text) {
+  constexpr int kDotsMax = 1000;
+  int dots = 0;
+  for (const char c : text) {
+    if (c == '.' && ++dots > kDotsMax) return true;
+    if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots = 0;
+  }
+  return false;
+}
+
 std::string write_example(std::string_view example) {
   return fmt::format("write for example {}", example);
 }
@@ -51,7 +63,8 @@ auto read_quantity(const toml::node& node, const std::string& field, Problems& p
   if (node.is_number()) {
     const double value =
         node.is_integer() ? double(node.as_integer()->get()) : node.as_floating_point()->get();
-    const double example = std::isfinite(value) && value != 0 ? std::fabs(value) : 20;
+    const bool likely = std::isfinite(value) && value != 0 && std::fabs(value) < 1e6;
+    const double example = likely ? std::fabs(value) : 20;
     problems.add(position_of(node), field, fmt::format("{} {} has no unit", noun, value),
                  fmt::format("write for example \"{}{}\"", example, unit));
     return std::nullopt;
@@ -97,11 +110,15 @@ std::optional<toml::table> parse_toml(std::string_view text, Problems& problems)
     problems.add({}, "", "the file holds NUL bytes", "give a TOML text file");
     return std::nullopt;
   }
+  if (has_endless_key(text)) {
+    problems.add({}, "", "a key of more than 1000 parts", "no field of ours has more than two");
+    return std::nullopt;
+  }
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     problems.add({int(error.source().begin.line), int(error.source().begin.column)}, "",
-                 fmt::format("not valid TOML: {}", shown(error.description())),
+                 fmt::format("not valid TOML: {}", shown(error.description(), 300)),
                  "mend the syntax here; further mistakes are reported after that");
     return std::nullopt;
   }
@@ -220,6 +237,11 @@ std::vector<Fields> Fields::tables(std::string_view key, Need need, std::string_
                     write_example(example));
   }
   return found;
+}
+
+std::size_t Fields::elements(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  return node != nullptr && node->is_array() ? node->as_array()->size() : 0;
 }
 
 std::optional<Fields> Fields::table(std::string_view key, Need need, std::string_view example) {

@@ -67,6 +67,8 @@ class Fields {
                                                 std::string_view example);
   // The tables of an array, with their own Fields; elements that are not tables are reported.
   std::vector<Fields> tables(std::string_view key, Need need, std::string_view example);
+  // How many elements the array has, tables or not; 0 when it is no array.
+  [[nodiscard]] std::size_t elements(std::string_view key) const;
   std::optional<Fields> table(std::string_view key, Need need, std::string_view example);
 
   // One quantity in a node that `find` returned.

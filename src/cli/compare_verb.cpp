@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+
+#include "cli/settings.hpp"
+#include "cli/verbs.hpp"
+#include "report/compare_report.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+struct Options : Settings {
+  int local_steps = 8;
+  int diloco_steps = 50;
+  std::uint64_t seed = 1;
+  std::vector<std::string> ring;
+};
+
+std::vector<IslandId> ring_order(const Map& map, const std::vector<std::string>& names) {
+  std::vector<IslandId> order;
+  for (const std::string& name : names) order.push_back(island_named(map, name, "--ring"));
+  const std::set<IslandId> once(order.begin(), order.end());
+  if (!order.empty() && (once.size() != order.size() || order.size() != map.islands.size()))
+    throw Stop{kUsedWrongly,
+               fmt::format("--ring: names {} different islands of {}; a ring visits each once",
+                           once.size(), map.islands.size())};
+  return order;
+}
+
+void run(const Options& options) {
+  const LoadedMap loaded = load_map(options);
+  const Routes routes(loaded.map);
+  const Stage stage(loaded.map, routes, stage_settings(options));
+  CompareSettings settings;
+  settings.plan = plan_settings(options);
+  settings.local_steps = options.local_steps;
+  settings.diloco_steps = options.diloco_steps;
+  settings.seed = options.seed;
+  settings.ring_order = ring_order(loaded.map, options.ring);
+  settings.progress = progress_line();
+  const std::vector<Policy> policies = score_policies(stage, settings);
+  end_progress();
+  Provenance made_by = made_from(loaded);
+  made_by.seed = options.seed;
+  if (options.json)
+    print_json(compare_json(stage, settings, policies, made_by));
+  else
+    print(compare_text(stage, settings, policies));
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Outcome&) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* compare = app.add_subcommand(
+      "compare", "Every schedule and every rival on a map in one table, best first");
+  add_settings(*compare, *options);
+  compare->add_option("--local-steps", options->local_steps, "H of blocking local SGD (default 8)")
+      ->check(CLI::Range(1, 1'000'000));
+  compare->add_option("--diloco-steps", options->diloco_steps, "H of DiLoCo (default 50)")
+      ->check(CLI::Range(1, 1'000'000));
+  compare->add_option("--seed", options->seed, "Seed of the random pairs (default 1)");
+  compare
+      ->add_option("--ring", options->ring,
+                   "Order of the ring, as LON,NYC,… (default: the best is sought)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  compare->callback([options] { run(*options); });
+}
+
+}  // namespace cotillion::cli

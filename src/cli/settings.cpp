@@ -1,0 +1,136 @@
+#include "cli/settings.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "base/text.hpp"
+#include "topology/map_check.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+// "32GB" for every edge, or "HKG=8GB" for the edge that serves one island.
+void override_memory(Map& map, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) {
+    map.edge.memory = option_value(parse_bytes(text), "--memory");
+    for (Aggregator& aggregator : map.aggregators) aggregator.spec.memory = map.edge.memory;
+    return;
+  }
+  const std::string name = text.substr(0, equals);
+  const Bytes memory = option_value(parse_bytes(text.substr(equals + 1)), "--memory");
+  const AggregatorId edge = aggregator_of_islands(map)[island_named(map, name, "--memory")];
+  if (edge == kNoAggregator)
+    throw Stop{kUsedWrongly, fmt::format("--memory: {} has no edge; remove edge = false from the "
+                                         "map to give it one",
+                                         name)};
+  map.aggregators[edge].spec.memory = memory;
+}
+
+bool progress_shown = false;
+
+}  // namespace
+
+void add_settings(CLI::App& verb, Settings& settings) {
+  verb.add_option("MAP", settings.map, "Map file (TOML; docs/files.md)")->required();
+  verb.add_option("-m,--memory", settings.memory,
+                  "Memory of every edge (32GB), or of one (HKG=8GB); may be repeated")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  verb.add_option("--payload", settings.payload, "Model state each island sends a round (1GB)");
+  verb.add_option("--technology", settings.technology,
+                  "both, multicast, aggregation or neither (default both)");
+  verb.add_flag("--ship-state", settings.ship_state,
+                "Send momentum with the weights: twice the payload");
+  verb.add_option("--objective", settings.objective,
+                  "paper, squared, paper-streamed or squared-streamed (default paper)");
+  verb.add_option("--fragments", settings.fragments,
+                  "Fragments of the streamed objectives (default 8)")
+      ->check(CLI::Range(1, 1 << 20));
+  verb.add_option("--slack", settings.slack, "Time added to every round (default 0ms)");
+  verb.add_option("--step-time", settings.step_time, "Time of one local step (default 169ms)");
+  verb.add_flag("--whole-steps", settings.whole_steps,
+                "Round the length of rounds up to whole local steps");
+  verb.add_flag("--json", settings.json, "Print one JSON object instead of text");
+}
+
+LoadedMap load_map(const Settings& settings) {
+  LoadedMap loaded = load_map(settings.map);
+  // A size for all edges goes first, whatever the order of the arguments.
+  std::vector<std::string> memory = settings.memory;
+  std::stable_partition(memory.begin(), memory.end(), [](const std::string& text) {
+    return text.find('=') == std::string::npos;
+  });
+  for (const std::string& text : memory) override_memory(loaded.map, text);
+  if (!settings.payload.empty()) {
+    loaded.map.payload = option_value(parse_bytes(settings.payload), "--payload");
+    if (loaded.map.payload.count == 0)
+      throw Stop{kUsedWrongly, "--payload: zero payload; write for example \"1GB\""};
+    if (!payload_fits(loaded.map))
+      throw Stop{kUsedWrongly, "--payload: more than 100 TB on the wire; check the unit"};
+  }
+  return loaded;
+}
+
+StageSettings stage_settings(const Settings& settings) {
+  const auto technology = technology_named(settings.technology);
+  if (!technology)
+    throw Stop{kUsedWrongly, fmt::format("--technology: '{}' is not one of both, multicast, "
+                                         "aggregation, neither",
+                                         shown(settings.technology))};
+  return {*technology, settings.ship_state};
+}
+
+PlanSettings plan_settings(const Settings& settings) {
+  PlanSettings plan;
+  plan.slack = option_value(parse_duration(settings.slack), "--slack");
+  plan.step_time = option_value(parse_duration(settings.step_time), "--step-time");
+  plan.whole_steps = settings.whole_steps;
+  plan.fragments = settings.fragments;
+  if (plan.step_time.ps == 0)
+    throw Stop{kUsedWrongly, "--step-time: zero; give the time of one local step, as in 169ms"};
+  const auto objective = objective_named(settings.objective);
+  if (!objective)
+    throw Stop{kUsedWrongly,
+               fmt::format("--objective: '{}' is not one of paper, squared, paper-streamed, "
+                           "squared-streamed",
+                           shown(settings.objective))};
+  plan.objective = *objective;
+  return plan;
+}
+
+Provenance made_from(const LoadedMap& map) {
+  Provenance made_by = provenance();
+  made_by.inputs.emplace_back("map", map.fingerprint);
+  return made_by;
+}
+
+IslandId island_named(const Map& map, const std::string& name, const char* option) {
+  if (const auto island = find_island(map, name)) return *island;
+  const std::string near = closest_name(name, island_names(map));
+  throw Stop{kUsedWrongly, fmt::format("{}: unknown island '{}'; {}", option, shown(name),
+                                       near.empty() ? "cotillion topology show lists them"
+                                                    : fmt::format("did you mean '{}'?", near))};
+}
+
+std::function<void(const std::string&)> progress_line() {
+  const auto start = std::chrono::steady_clock::now();
+  if (::isatty(STDERR_FILENO) == 0) return nullptr;
+  return [start](const std::string& what) {
+    if (std::chrono::steady_clock::now() - start < std::chrono::seconds(2)) return;
+    fmt::print(stderr, "\r\x1b[K{}", what);
+    std::fflush(stderr);
+    progress_shown = true;
+  };
+}
+
+void end_progress() {
+  if (progress_shown) fmt::print(stderr, "\r\x1b[K");
+  progress_shown = false;
+}
+
+}  // namespace cotillion::cli

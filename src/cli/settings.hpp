@@ -1,0 +1,54 @@
+// Options that several verbs share: which map, under which settings, judged by which objective.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/quantity.hpp"
+#include "cli/world.hpp"
+#include "plan/plan.hpp"
+
+namespace cotillion::cli {
+
+struct Settings {
+  std::string map;
+  std::vector<std::string> memory;
+  std::string payload;
+  std::string technology = "both";
+  bool ship_state = false;
+  std::string objective = "paper";
+  int fragments = 8;
+  std::string slack = "0ms";
+  std::string step_time = "169ms";
+  bool whole_steps = false;
+  bool json = false;
+};
+
+// Adds MAP and the options above to a verb.
+void add_settings(CLI::App& verb, Settings& settings);
+
+// Reads the map and applies what the options override. All of these throw Stop.
+[[nodiscard]] LoadedMap load_map(const Settings& settings);
+[[nodiscard]] StageSettings stage_settings(const Settings& settings);
+[[nodiscard]] PlanSettings plan_settings(const Settings& settings);
+[[nodiscard]] Provenance made_from(const LoadedMap& map);
+
+[[nodiscard]] IslandId island_named(const Map& map, const std::string& name, const char* option);
+
+// A line on stderr that is rewritten in place, and only where somebody looks: on a terminal, and
+// only for work that has already lasted two seconds.
+[[nodiscard]] std::function<void(const std::string&)> progress_line();
+void end_progress();
+
+// Unwraps a quantity from the command line, naming the option when it is wrong.
+template <class T>
+T option_value(const Quantity<T>& parsed, const char* option) {
+  if (!parsed)
+    throw Stop{kUsedWrongly,
+               std::string(option) + ": " + parsed.error().message + "; " + parsed.error().remedy};
+  return *parsed;
+}
+
+}  // namespace cotillion::cli

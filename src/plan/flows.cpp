@@ -1,0 +1,35 @@
+#include "plan/flows.hpp"
+
+#include <limits>
+
+namespace cotillion {
+namespace {
+
+template <class Visit>
+void visit_lanes(const Stage& stage, const Flow& flow, Visit visit) {
+  visit(lane_up(stage.map(), flow.from));
+  stage.routes().walk_back(flow.to, flow.from, [&](LaneId lane) {
+    visit(lane);
+    return true;
+  });
+  visit(lane_down(stage.map(), flow.to));
+}
+
+}  // namespace
+
+std::vector<FlowShare> share_flows(const Stage& stage, const std::vector<Flow>& flows) {
+  std::vector<int> load(stage.map().lane_count(), 0);
+  for (const Flow& flow : flows) visit_lanes(stage, flow, [&](LaneId lane) { ++load[lane]; });
+  std::vector<FlowShare> shares;
+  for (const Flow& flow : flows) {
+    FlowShare least{{std::numeric_limits<double>::infinity()}, -1, 0};
+    visit_lanes(stage, flow, [&](LaneId lane) {
+      const BitsPerSecond share = lane_rate(stage.map(), lane) / load[lane];
+      if (share < least.rate) least = {share, lane, load[lane]};
+    });
+    shares.push_back(least);
+  }
+  return shares;
+}
+
+}  // namespace cotillion

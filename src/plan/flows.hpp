@@ -1,0 +1,26 @@
+// Unicast between islands, for policies that know no multicast and no edges: each flow takes the
+// latency-shortest path, and a lane's rate is shared equally by the flows on it, as for streams.
+#pragma once
+
+#include <vector>
+
+#include "plan/stage.hpp"
+
+namespace cotillion {
+
+struct Flow {
+  IslandId from = 0;
+  IslandId to = 0;
+};
+
+struct FlowShare {
+  BitsPerSecond rate;  // the least share on any lane of its path, access lanes included
+  LaneId lane = -1;    // which lane that is
+  int flows = 0;       // how many flows share it
+};
+
+// One share per flow when all of them run at once.
+[[nodiscard]] std::vector<FlowShare> share_flows(const Stage& stage,
+                                                 const std::vector<Flow>& flows);
+
+}  // namespace cotillion

@@ -1,0 +1,269 @@
+#include "plan/policies.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "plan/explain.hpp"
+#include "plan/named_schedule.hpp"
+#include "plan/rivals.hpp"
+
+namespace cotillion {
+namespace {
+
+const Seconds kNever = Seconds::from_ps(std::numeric_limits<double>::infinity());
+
+// Random pairs are an expectation: so many seeds, each of so many rounds, less on large maps
+// where one draw already averages over many islands.
+struct Draws {
+  int seeds, rounds;
+};
+Draws draws_for(int islands) {
+  if (islands <= 20) return {32, 48};
+  if (islands <= 100) return {8, 24};
+  return {4, 8};
+}
+
+class Scorer {
+ public:
+  Scorer(const Stage& stage, const CompareSettings& settings)
+      : stage_(stage),
+        settings_(settings),
+        unicast_(stage.map(), stage.routes(), {{false, false}, stage.settings().ships_state}) {}
+
+  std::vector<Policy> all() {
+    schedules();
+    say("ring all-reduce");
+    const RingOrder order =
+        settings_.ring_order.empty() ? best_ring(unicast_) : RingOrder{settings_.ring_order, false};
+    const Exchange around = ring(unicast_, order.order);
+    const std::string found = ring_note(order);
+    overlapped("ring all-reduce", around, found);
+    say("butterfly all-reduce");
+    const Exchange direct = butterfly(unicast_);
+    overlapped("butterfly all-reduce", direct, "direct reduce-scatter and all-gather");
+    say("one-peer exponential");
+    overlapped("one-peer exponential", one_peer_exponential(unicast_, exponential_order(unicast_)),
+               "order by local search");
+    pairs_at_random();
+    say("unicast schedules");
+    unicast("unicast all-to-all", "all-to-all");
+    unicast("unicast grid", "grid");
+    blocking("synchronous SGD, ring", around, 1, found);
+    blocking("synchronous SGD, butterfly", direct, 1, "");
+    synchronous_with_hardware();
+    blocking(fmt::format("local SGD, H = {}", settings_.local_steps), direct, settings_.local_steps,
+             "blocks for a butterfly every H steps");
+    blocking(fmt::format("DiLoCo, H = {}", settings_.diloco_steps), direct, settings_.diloco_steps,
+             "blocks for a butterfly every H steps");
+    sort_best_first(policies_, settings_.plan.objective);
+    return std::move(policies_);
+  }
+
+ private:
+  void say(const std::string& what) const {
+    if (settings_.progress) settings_.progress(what);
+  }
+
+  void schedules() {
+    for (const ScheduleName& name : schedule_names()) {
+      say(std::string(name.name));
+      const auto schedule = named_schedule(name.name, stage_.map(), stage_.routes());
+      if (schedule)
+        policies_.push_back(policy_of(stage_, make_plan(stage_, *schedule, settings_.plan)));
+    }
+  }
+
+  // A rival that trains while it exchanges, once every round.
+  void overlapped(const std::string& name, const Exchange& exchange, const std::string& note) {
+    Policy policy = from_exchange(name, exchange, note);
+    policy.cycle = exchange.time + settings_.plan.slack;
+    policy.area = exchange.mixing.area;
+    policy.settles_after = exchange.mixing.settles_after;
+    const double streamed = 1 - 1.0 / settings_.plan.fragments;
+    const Seconds delay = exchange.time - exchange.serialisation * streamed;
+    const std::vector<Seconds> lengths(std::max<std::size_t>(exchange.mixing.phases.size(), 1),
+                                       policy.cycle);
+    for (const Objective objective : kObjectives)
+      policy.objectives.push_back(staleness(objective, exchange.mixing, lengths, delay));
+    add_traffic(policy, exchange.payloads_out);
+    policies_.push_back(std::move(policy));
+  }
+
+  // A rival whose GPUs wait: H steps, then the exchange. A step's update waits for the steps that
+  // are left before the exchange, (H − 1)/2 on average; nobody trains meanwhile.
+  void blocking(const std::string& name, const Exchange& exchange, int steps,
+                const std::string& note) {
+    Policy policy = from_exchange(name, exchange, note);
+    block(policy, steps);
+    add_traffic(policy, exchange.payloads_out);
+    policies_.push_back(std::move(policy));
+  }
+
+  void block(Policy& policy, int steps) const {
+    const Seconds training = settings_.plan.step_time * steps;
+    policy.blocking = true;
+    policy.area.reset();
+    policy.settles_after = 1;
+    policy.cycle = training + policy.exchange;
+    policy.utilisation = policy.feasible ? training / policy.cycle : 0;
+    policy.objectives.assign(
+        kObjectives.size(),
+        policy.feasible ? settings_.plan.step_time * ((steps - 1) / 2.0) : kNever);
+  }
+
+  void synchronous_with_hardware() {
+    const auto schedule = named_schedule("all-to-all", stage_.map(), stage_.routes());
+    const Plan plan = make_plan(stage_, *schedule, settings_.plan);
+    Policy policy = policy_of(stage_, plan);
+    const Seconds before = policy.cycle;
+    policy.kind = Policy::Kind::kRival;
+    policy.name = fmt::format("synchronous SGD, {}", stage_.technology() == Technology{}
+                                                         ? "multicast + edges"
+                                                         : "all-to-all as set");
+    block(policy, 1);
+    for (double& rate : policy.egress) rate *= policy.feasible ? before / policy.cycle : 0;
+    for (double& rate : policy.ingress) rate *= policy.feasible ? before / policy.cycle : 0;
+    policies_.push_back(std::move(policy));
+  }
+
+  void unicast(const std::string& name, const char* schedule_name) {
+    const auto schedule = named_schedule(schedule_name, stage_.map(), stage_.routes());
+    if (!schedule) return;
+    Policy policy = policy_of(unicast_, make_plan(unicast_, *schedule, settings_.plan));
+    policy.kind = Policy::Kind::kRival;
+    policy.name = name;
+    policies_.push_back(std::move(policy));
+  }
+
+  void pairs_at_random() {
+    const Draws draws = draws_for(stage_.map().island_count());
+    std::vector<Policy> drawn;
+    for (int i = 0; i < draws.seeds; ++i) {
+      say(fmt::format("random pairs, draw {} of {}", i + 1, draws.seeds));
+      // Consecutive integers are fine seeds for SplitMix64.
+      overlapped("random pairs",
+                 random_pairs(unicast_, settings_.seed + std::uint64_t(i), draws.rounds),
+                 fmt::format("mean over {} draws of {} rounds", draws.seeds, draws.rounds));
+      drawn.push_back(std::move(policies_.back()));
+      policies_.pop_back();
+    }
+    policies_.push_back(mean_of(drawn));
+  }
+
+  static Policy mean_of(const std::vector<Policy>& drawn) {
+    Policy mean = drawn.front();
+    const double share = 1.0 / double(drawn.size());
+    const auto average = [&](const auto& field) {
+      double total = 0;
+      for (const Policy& policy : drawn) total += field(policy) * share;
+      return total;
+    };
+    mean.exchange = Seconds::from_ps(average([](const Policy& p) { return p.exchange.ps; }));
+    mean.cycle = Seconds::from_ps(average([](const Policy& p) { return p.cycle.ps; }));
+    mean.area = average([](const Policy& p) { return *p.area; });
+    mean.settles_after.reset();
+    for (std::size_t k = 0; k < mean.objectives.size(); ++k)
+      mean.objectives[k] =
+          Seconds::from_ps(average([&](const Policy& p) { return p.objectives[k].ps; }));
+    for (std::size_t i = 0; i < mean.egress.size(); ++i) {
+      mean.egress[i] = average([&](const Policy& p) { return p.egress[i]; });
+      mean.ingress[i] = average([&](const Policy& p) { return p.ingress[i]; });
+    }
+    return mean;
+  }
+
+  [[nodiscard]] Policy from_exchange(const std::string& name, const Exchange& exchange,
+                                     const std::string& note) const {
+    Policy policy;
+    policy.kind = Policy::Kind::kRival;
+    policy.name = name;
+    policy.note = note;
+    policy.exchange = exchange.time;
+    if (exchange.limit.lane >= 0)
+      policy.binding = lane_phrase(stage_.map(), exchange.limit.lane, exchange.limit.flows, "flow");
+    return policy;
+  }
+
+  void add_traffic(Policy& policy, double payloads) const {
+    const double bytes = payloads * double(stage_.payload().count) * stage_.wire_factor();
+    const double rate = policy.cycle.ps > 0 ? bytes / policy.cycle.seconds() : 0;
+    policy.egress.assign(stage_.map().islands.size(), rate);
+    policy.ingress = policy.egress;
+  }
+
+  [[nodiscard]] std::string ring_note(const RingOrder& ring_order) const {
+    std::string text = !settings_.ring_order.empty() ? "order as given:"
+                       : ring_order.exact            ? "best order, exact:"
+                                                     : "order by heuristic:";
+    if (ring_order.order.size() > 16) return text.substr(0, text.size() - 1);
+    for (const IslandId island : ring_order.order) text += " " + stage_.map().islands[island].name;
+    return text;
+  }
+
+  const Stage& stage_;
+  const CompareSettings& settings_;
+  Stage unicast_;
+  std::vector<Policy> policies_;
+};
+
+}  // namespace
+
+Policy policy_of(const Stage& stage, const Plan& plan) {
+  Policy policy;
+  policy.name = plan.schedule;
+  policy.feasible = plan.feasible;
+  policy.runnable = plan.runnable;
+  policy.exchange = plan.feasible ? plan.round : kNever;
+  policy.cycle = plan.feasible ? plan.rounds[0].length : kNever;
+  policy.area = plan.mixing.area;
+  policy.objectives = plan.objectives;
+  policy.settles_after = plan.mixing.settles_after;
+  policy.egress.assign(stage.map().islands.size(), 0);
+  policy.ingress = policy.egress;
+  const PlannedClique* dearest = nullptr;
+  double period = 0;
+  for (const PlannedRound& round : plan.rounds) {
+    period += round.length.seconds();
+    for (const PlannedClique& clique : round.cliques)
+      if (dearest == nullptr || !clique.feasible ||
+          (dearest->feasible && clique.price > dearest->price))
+        dearest = &clique;
+    for (IslandId i = 0; i < stage.map().island_count(); ++i)
+      for (const LaneUse& use : round.lanes) {
+        if (use.lane == lane_up(stage.map(), i)) policy.egress[i] += double(use.bytes.count);
+        if (use.lane == lane_down(stage.map(), i)) policy.ingress[i] += double(use.bytes.count);
+      }
+  }
+  if (dearest != nullptr) policy.binding = binding_phrase(stage, *dearest);
+  for (double& rate : policy.egress) rate = plan.feasible && period > 0 ? rate / period : 0;
+  for (double& rate : policy.ingress) rate = plan.feasible && period > 0 ? rate / period : 0;
+  return policy;
+}
+
+std::vector<Policy> score_schedules(const Stage& stage, const PlanSettings& settings) {
+  std::vector<Policy> policies;
+  for (const ScheduleName& name : schedule_names())
+    if (const auto schedule = named_schedule(name.name, stage.map(), stage.routes()))
+      policies.push_back(policy_of(stage, make_plan(stage, *schedule, settings)));
+  sort_best_first(policies, settings.objective);
+  return policies;
+}
+
+void sort_best_first(std::vector<Policy>& policies, Objective objective) {
+  const auto rank = [&](const Policy& policy) {
+    return std::tuple(!policy.feasible, policy.blocking, !policy.runnable,
+                      policy.blocking ? -policy.utilisation : policy.objective(objective).ps);
+  };
+  std::stable_sort(policies.begin(), policies.end(),
+                   [&](const Policy& a, const Policy& b) { return rank(a) < rank(b); });
+}
+
+std::vector<Policy> score_policies(const Stage& stage, const CompareSettings& settings) {
+  return Scorer(stage, settings).all();
+}
+
+}  // namespace cotillion

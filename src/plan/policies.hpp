@@ -1,0 +1,36 @@
+// Every schedule and every rival on one map, scored alike.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plan/policy.hpp"
+
+namespace cotillion {
+
+struct CompareSettings {
+  PlanSettings plan;
+  int local_steps = 8;                               // H of blocking local SGD
+  int diloco_steps = 50;                             // H of DiLoCo
+  std::uint64_t seed = 1;                            // of the random pairs
+  std::vector<IslandId> ring_order;                  // empty: the best order is sought
+  std::function<void(const std::string&)> progress;  // told what is being scored; may be empty
+};
+
+// Best first: policies that train while they exchange by the chosen objective, then blocking ones
+// by utilisation, then what cannot be done.
+[[nodiscard]] std::vector<Policy> score_policies(const Stage& stage,
+                                                 const CompareSettings& settings);
+
+// One of our schedules as a policy.
+[[nodiscard]] Policy policy_of(const Stage& stage, const Plan& plan);
+
+// The schedules that are named everywhere (named_schedule.hpp), without rivals; skips those that
+// are not defined on this map.
+[[nodiscard]] std::vector<Policy> score_schedules(const Stage& stage, const PlanSettings& settings);
+
+void sort_best_first(std::vector<Policy>& policies, Objective objective);
+
+}  // namespace cotillion

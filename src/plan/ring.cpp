@@ -1,0 +1,163 @@
+// The best order is sought by depth first over all orders, cut by a bound: 2(N−1) consecutive
+// hops are all hops twice but for two neighbours, and the cheapest two neighbours cost at most
+// 2/N of the tour, so a tour of length S costs at least 2·S·(1 − 1/N) and the serialisation at
+// the best rate any ring could have. Held and Karp's table gives the least S that completes a
+// partial tour. Above kRingExactMax islands: nearest neighbours, improved by reversals.
+#include "plan/ring.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "plan/named_schedule.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::int64_t kToursMax = 400'000;  // priced in full before exactness is given up
+
+double hop(const Stage& stage, IslandId from, IslandId to) {
+  return double(stage.routes().latency(to, from).ps);
+}
+
+double tour_length(const Stage& stage, const std::vector<IslandId>& order) {
+  double length = 0;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    length += hop(stage, order[i], order[(i + 1) % order.size()]);
+  return length;
+}
+
+// Serialisation of a whole exchange at this rate, in picoseconds.
+double serialisation_ps(const Stage& stage, BitsPerSecond rate) {
+  const double n = stage.map().island_count();
+  return 2 * (n - 1) / n * double(stage.payload().count) * ps_per_byte(rate) * stage.wire_factor();
+}
+
+class TourSearch {
+ public:
+  explicit TourSearch(const Stage& stage) : stage_(stage), n_(stage.map().island_count()) {
+    BitsPerSecond best{std::numeric_limits<double>::infinity()};
+    for (const Island& island : stage.map().islands)
+      best = std::min({best, island.up, island.down});
+    least_serialisation_ = serialisation_ps(stage, best);
+    fill_completions();
+  }
+
+  // Improves `order`; true when nothing cheaper exists.
+  bool improve(std::vector<IslandId>& order) {
+    best_ = order;
+    best_ps_ = price_ring(stage_, order).time.ps;
+    path_ = {0};
+    extend(0, 1);
+    order = best_;
+    return tours_ <= kToursMax;
+  }
+
+ private:
+  // completion_[visited][last]: the least way from `last` through everyone else and home.
+  void fill_completions() {
+    const std::size_t sets = std::size_t{1} << n_;
+    completion_.assign(sets * n_, std::numeric_limits<double>::infinity());
+    for (int last = 0; last < n_; ++last)
+      completion_[(sets - 1) * n_ + last] = hop(stage_, last, 0);
+    for (std::size_t visited = sets - 1; visited-- > 1;)
+      for (int last = 0; last < n_; ++last) {
+        double& least = completion_[visited * n_ + last];
+        for (int next = 1; next < n_; ++next)
+          if ((visited >> next & 1) == 0)
+            least =
+                std::min(least, hop(stage_, last, next) +
+                                    completion_[(visited | std::size_t{1} << next) * n_ + next]);
+      }
+  }
+
+  void extend(double length, std::size_t visited) {
+    if (tours_ > kToursMax) return;
+    const int last = path_.back();
+    const double least = length + completion_[visited * n_ + last];
+    if (least_serialisation_ + 2 * least * (1 - 1.0 / n_) >= best_ps_) return;
+    if (int(path_.size()) == n_) {
+      ++tours_;
+      const double price = price_ring(stage_, path_).time.ps;
+      if (price < best_ps_) {
+        best_ps_ = price;
+        best_ = path_;
+      }
+      return;
+    }
+    for (int next = 1; next < n_; ++next) {
+      if ((visited >> next & 1) != 0) continue;
+      path_.push_back(next);
+      extend(length + hop(stage_, last, next), visited | std::size_t{1} << next);
+      path_.pop_back();
+    }
+  }
+
+  const Stage& stage_;
+  int n_;
+  double least_serialisation_ = 0;
+  std::vector<double> completion_;
+  std::vector<IslandId> path_, best_;
+  double best_ps_ = 0;
+  std::int64_t tours_ = 0;
+};
+
+// Reverses stretches of the tour for as long as that shortens it.
+void reverse_stretches(const Stage& stage, std::vector<IslandId>& order) {
+  const int n = int(order.size());
+  double length = tour_length(stage, order);
+  for (bool better = true; better;) {
+    better = false;
+    for (int i = 1; i < n - 1; ++i)
+      for (int j = i + 1; j < n; ++j) {
+        const IslandId before = order[i - 1], after = order[(j + 1) % n];
+        const double gain = hop(stage, before, order[i]) + hop(stage, order[j], after) -
+                            hop(stage, before, order[j]) - hop(stage, order[i], after);
+        if (gain <= 0) continue;
+        std::reverse(order.begin() + i, order.begin() + j + 1);
+        // Asymmetric latencies: what lies between is now travelled the other way.
+        const double now = tour_length(stage, order);
+        if (now < length) {
+          length = now;
+          better = true;
+        } else {
+          std::reverse(order.begin() + i, order.begin() + j + 1);
+        }
+      }
+  }
+}
+
+}  // namespace
+
+RingPrice price_ring(const Stage& stage, const std::vector<IslandId>& order) {
+  const std::size_t n = order.size();
+  if (n < 2) return {};
+  std::vector<Flow> flows;
+  for (std::size_t i = 0; i < n; ++i) flows.push_back({order[i], order[(i + 1) % n]});
+  const std::vector<FlowShare> shares = share_flows(stage, flows);
+  RingPrice price;
+  price.limit = *std::min_element(shares.begin(), shares.end(),
+                                  [](const auto& a, const auto& b) { return a.rate < b.rate; });
+  price.serialisation = Seconds::from_ps(serialisation_ps(stage, price.limit.rate));
+  double least_pair = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) {
+    const IslandId a = order[i], b = order[(i + 1) % n], c = order[(i + 2) % n];
+    least_pair = std::min(least_pair, hop(stage, a, b) + hop(stage, b, c));
+  }
+  const double flight = 2 * tour_length(stage, order) - least_pair;
+  price.time = price.serialisation + Seconds::from_ps(flight);
+  return price;
+}
+
+RingOrder best_ring(const Stage& stage) {
+  RingOrder ring{line_of_islands(stage.map(), stage.routes()), false};
+  const int n = stage.map().island_count();
+  if (n <= 2) {
+    ring.exact = true;
+    return ring;
+  }
+  reverse_stretches(stage, ring.order);
+  if (n <= kRingExactMax) ring.exact = TourSearch(stage).improve(ring.order);
+  return ring;
+}
+
+}  // namespace cotillion

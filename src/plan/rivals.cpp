@@ -1,0 +1,166 @@
+#include "plan/rivals.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/random.hpp"
+#include "plan/named_schedule.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr int kExponentialSearchMax = 64;  // islands; above it the line is taken as it is
+
+// How long it takes until the last of these flows, each of `bytes`, has arrived.
+struct PhasePrice {
+  Seconds time, serialisation;
+  FlowShare limit;
+};
+PhasePrice price_phase(const Stage& stage, const std::vector<Flow>& flows, double bytes) {
+  const std::vector<FlowShare> shares = share_flows(stage, flows);
+  PhasePrice slowest;
+  for (std::size_t f = 0; f < flows.size(); ++f) {
+    const Seconds passing =
+        Seconds::from_ps(bytes * ps_per_byte(shares[f].rate) * stage.wire_factor());
+    const Seconds time = passing + stage.routes().latency(flows[f].to, flows[f].from);
+    if (time > slowest.time) slowest = {time, passing, shares[f]};
+  }
+  return slowest;
+}
+
+Mixing everybody_averages(int n) {
+  std::vector<IslandId> all;
+  for (IslandId i = 0; i < n; ++i) all.push_back(i);
+  return mix({"all", {completed({{all, {}}}, n)}}, n);
+}
+
+int exponential_rounds(int n) {
+  int rounds = 0;
+  while ((1 << rounds) < n) ++rounds;
+  return std::max(rounds, 1);
+}
+
+std::vector<Flow> jumps(const std::vector<IslandId>& order, int distance) {
+  std::vector<Flow> flows;
+  for (std::size_t p = 0; p < order.size(); ++p)
+    flows.push_back({order[p], order[(p + std::size_t(distance)) % order.size()]});
+  return flows;
+}
+
+}  // namespace
+
+Exchange butterfly(const Stage& stage) {
+  const int n = stage.map().island_count();
+  Exchange exchange;
+  exchange.mixing = everybody_averages(n);
+  if (n < 2) return exchange;
+  std::vector<Flow> flows;
+  for (IslandId from = 0; from < n; ++from)
+    for (IslandId to = 0; to < n; ++to)
+      if (from != to) flows.push_back({from, to});
+  const PhasePrice phase = price_phase(stage, flows, double(stage.payload().count) / n);
+  exchange.time = phase.time * 2;
+  exchange.serialisation = phase.serialisation * 2;
+  exchange.limit = phase.limit;
+  exchange.payloads_out = 2.0 * (n - 1) / n;
+  return exchange;
+}
+
+Exchange ring(const Stage& stage, const std::vector<IslandId>& order) {
+  const int n = stage.map().island_count();
+  const RingPrice price = price_ring(stage, order);
+  return {price.time, price.serialisation, everybody_averages(n), 2.0 * (n - 1) / n, price.limit};
+}
+
+Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order) {
+  const int n = int(order.size());
+  Exchange exchange;
+  if (n < 2) {
+    exchange.mixing = everybody_averages(n);
+    return exchange;
+  }
+  Schedule schedule{"one-peer exponential", {}};
+  for (int k = 0; k < exponential_rounds(n); ++k) {
+    const std::vector<Flow> flows = jumps(order, 1 << k);
+    const PhasePrice phase = price_phase(stage, flows, double(stage.payload().count));
+    if (phase.time > exchange.time) {
+      exchange.time = phase.time;
+      exchange.serialisation = phase.serialisation;
+      exchange.limit = phase.limit;
+    }
+    // Directed: a receiver averages with its sender, who listens to somebody else.
+    Clique all;
+    all.weights.assign(std::size_t(n) * n, 0);
+    for (IslandId i = 0; i < n; ++i) all.islands.push_back(i);
+    for (const Flow& flow : flows) {
+      all.weights[std::size_t(flow.to) * n + flow.to] += 0.5;
+      all.weights[std::size_t(flow.to) * n + flow.from] += 0.5;
+    }
+    schedule.rounds.push_back({{std::move(all)}});
+  }
+  exchange.mixing = mix(schedule, n);
+  exchange.payloads_out = 1;
+  return exchange;
+}
+
+std::vector<IslandId> exponential_order(const Stage& stage) {
+  std::vector<IslandId> order = line_of_islands(stage.map(), stage.routes());
+  const int n = int(order.size());
+  if (n < 3 || n > kExponentialSearchMax) return order;
+  // The longest flight decides; a high power lets swaps that shorten other long ones count too.
+  const auto cost = [&] {
+    double total = 0;
+    for (int k = 0; k < exponential_rounds(n); ++k)
+      for (const Flow& flow : jumps(order, 1 << k))
+        total += std::pow(stage.routes().latency(flow.to, flow.from).ms() / 100, 16);
+    return total;
+  };
+  double best = cost();
+  for (bool better = true; better;) {
+    better = false;
+    for (int i = 0; i < n; ++i)
+      for (int j = i + 1; j < n; ++j) {
+        std::swap(order[i], order[j]);
+        const double now = cost();
+        if (now < best * (1 - 1e-12)) {
+          best = now;
+          better = true;
+        } else {
+          std::swap(order[i], order[j]);
+        }
+      }
+  }
+  return order;
+}
+
+Exchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds) {
+  const int n = stage.map().island_count();
+  Random random(seed);
+  Exchange exchange;
+  Schedule schedule{"random pairs", {}};
+  for (int k = 0; k < rounds; ++k) {
+    std::vector<IslandId> order;
+    for (IslandId i = 0; i < n; ++i) order.push_back(i);
+    for (int i = n - 1; i > 0; --i) std::swap(order[i], order[random.between(0, i)]);
+    std::vector<Clique> pairs;
+    std::vector<Flow> flows;
+    for (int i = 0; i + 1 < n; i += 2) {
+      pairs.push_back({{order[i], order[i + 1]}, {}});
+      flows.push_back({order[i], order[i + 1]});
+      flows.push_back({order[i + 1], order[i]});
+    }
+    const PhasePrice phase = price_phase(stage, flows, double(stage.payload().count));
+    if (phase.time > exchange.time) {
+      exchange.time = phase.time;
+      exchange.serialisation = phase.serialisation;
+      exchange.limit = phase.limit;
+    }
+    exchange.payloads_out += double(flows.size()) / n / rounds;
+    schedule.rounds.push_back(completed(std::move(pairs), n));
+  }
+  exchange.mixing = mix(schedule, n);
+  return exchange;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,36 @@
+// What people use today, priced on our map: all-reduce over a ring and over a butterfly, gossip
+// over one-peer exponential graphs and over random pairs. All unicast between islands.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/flows.hpp"
+#include "plan/mixing.hpp"
+#include "plan/ring.hpp"
+
+namespace cotillion {
+
+// One exchange of a rival, whatever surrounds it.
+struct Exchange {
+  Seconds time;
+  Seconds serialisation;    // the part of it that streaming in fragments would shorten
+  Mixing mixing;            // of repeating it
+  double payloads_out = 0;  // payloads that leave, and enter, each island in an exchange
+  FlowShare limit;
+};
+
+// Direct reduce-scatter and all-gather: every island owns a part of the payload, receives it from
+// everybody, then sends the sum to everybody. Two phases, each as long as its slowest flow.
+[[nodiscard]] Exchange butterfly(const Stage& stage);
+
+[[nodiscard]] Exchange ring(const Stage& stage, const std::vector<IslandId>& order);
+
+// Round k: each island sends its state to the one 2^k places on, and averages with what it gets.
+[[nodiscard]] Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order);
+// An order in which the exponential graph's long jumps are short flights, by local search.
+[[nodiscard]] std::vector<IslandId> exponential_order(const Stage& stage);
+
+// Fresh random pairs each round; T fits the slowest round that was drawn.
+[[nodiscard]] Exchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds);
+
+}  // namespace cotillion

@@ -1,0 +1,66 @@
+#include "plan/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+
+namespace cotillion {
+namespace {
+
+std::string winner_of(const std::vector<Policy>& policies) {
+  const Policy& best = policies.front();
+  return best.feasible && best.runnable && !best.blocking ? best.name : "none";
+}
+
+}  // namespace
+
+void turn(Knob knob, const KnobSetting& setting, Map& map, StageSettings& stage,
+          PlanSettings& plan) {
+  const auto number = std::int64_t(setting.number);
+  switch (knob) {
+    case Knob::kMemory:
+      map.edge.memory = {number};
+      for (Aggregator& aggregator : map.aggregators) aggregator.spec.memory = {number};
+      return;
+    case Knob::kAccess:
+      for (Island& island : map.islands) island.up = island.down = {setting.number};
+      return;
+    case Knob::kRate:
+      for (Link& link : map.links) link.rate[0] = link.rate[1] = {setting.number};
+      return;
+    case Knob::kPayload:
+      map.payload = {number};
+      return;
+    case Knob::kStepTime:
+      plan.step_time = Seconds::from_ps(setting.number * kPicosecondsPerMillisecond);
+      return;
+    case Knob::kTechnology:
+      stage.technology = setting.technology;
+      return;
+  }
+}
+
+Sweep sweep(const Map& map, const StageSettings& stage_settings, const CompareSettings& compare,
+            Knob knob, const std::vector<KnobSetting>& settings) {
+  COTILLION_CHECK(!settings.empty());
+  Sweep result;
+  result.knob = knob;
+  const Routes routes(map);  // no knob moves a latency
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    if (compare.progress)
+      compare.progress(fmt::format("{} ({} of {})", settings[i].text, i + 1, settings.size()));
+    Map turned = map;
+    StageSettings turned_stage = stage_settings;
+    CompareSettings turned_compare = compare;
+    turned_compare.progress = nullptr;
+    turn(knob, settings[i], turned, turned_stage, turned_compare.plan);
+    const Stage stage(turned, routes, turned_stage);
+    result.points.push_back({settings[i], score_policies(stage, turned_compare)});
+    const std::string winner = winner_of(result.points.back().policies);
+    if (result.winners.empty() || result.winners.back().winner != winner)
+      result.winners.push_back({i, winner});
+  }
+  return result;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,227 @@
+#include "report/compare_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/plan_report.hpp"
+#include "report/table.hpp"
+
+namespace cotillion {
+namespace {
+
+using Align = Table::Align;
+
+std::string ms(Seconds time, bool defined) {
+  if (!defined) return "–";
+  return std::isinf(time.ps) ? "∞" : fmt::format("{:.1f}", time.ms());
+}
+
+std::string mbps_range(const std::vector<double>& rates) {
+  if (rates.empty()) return "–";
+  const double most = *std::max_element(rates.begin(), rates.end());
+  return fmt::format("{:.0f}", most / 1e6);
+}
+
+const Policy* find_policy(const std::vector<Policy>& policies, const std::string& name) {
+  for (const Policy& policy : policies)
+    if (policy.name == name) return &policy;
+  return nullptr;
+}
+
+Json by_island(const Map& map, const std::vector<double>& values) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < values.size(); ++i) object[map.islands[i].name] = values[i];
+  return object;
+}
+
+Json policy_json(const Map& map, const Policy& policy, Objective objective) {
+  const auto shown_ms = [&](Seconds value) {
+    return policy.feasible ? number_or_null(value.ms()) : Json(nullptr);
+  };
+  Json json{{"name", policy.name},
+            {"kind", policy.kind == Policy::Kind::kSchedule ? "schedule" : "rival"},
+            {"feasible", policy.feasible},
+            {"runnable", policy.runnable},
+            {"blocking", policy.blocking},
+            {"round_ms", shown_ms(policy.exchange)},
+            {"cycle_ms", shown_ms(policy.cycle)},
+            {"area", policy.area ? number_or_null(*policy.area) : Json(nullptr)},
+            {"staleness_ms", shown_ms(policy.objective(objective))}};
+  Json& objectives = json["objectives"] = Json::object();
+  for (const Objective which : kObjectives)
+    objectives[std::string(to_name(which))] = shown_ms(policy.objective(which));
+  json["utilisation"] = policy.feasible ? Json(policy.utilisation) : Json(nullptr);
+  json["settles_after_rounds"] = policy.settles_after ? Json(*policy.settles_after) : Json(nullptr);
+  json["egress_bytes_per_second"] = by_island(map, policy.egress);
+  json["ingress_bytes_per_second"] = by_island(map, policy.ingress);
+  json["binding"] = policy.binding;
+  json["note"] = policy.note;
+  return json;
+}
+
+}  // namespace
+
+std::string compare_text(const Stage& stage, const CompareSettings& settings,
+                         const std::vector<Policy>& policies) {
+  Table table({{"policy"},
+               {"kind"},
+               {"T ms", Align::kRight},
+               {"A", Align::kRight},
+               {"staleness ms", Align::kRight},
+               {"squared", Align::kRight},
+               {"streamed", Align::kRight},
+               {"GPU busy", Align::kRight},
+               {"out MB/s", Align::kRight},
+               {"limited by"}});
+  for (const Policy& policy : policies) {
+    const bool is_rival = policy.kind == Policy::Kind::kRival;
+    const std::string area = !policy.area               ? "–"
+                             : std::isinf(*policy.area) ? "∞"
+                                                        : fmt::format("{:.3f}", *policy.area);
+    table.add({policy.name, is_rival ? "rival" : "schedule",
+               policy.feasible ? ms(policy.exchange, true) : "infeasible", area,
+               ms(policy.objective(settings.plan.objective), policy.feasible),
+               ms(policy.objective(Objective::kSquared), policy.feasible),
+               ms(policy.objective(Objective::kPaperStreamed), policy.feasible),
+               policy.feasible ? fmt::format("{:.0f} %", 100 * policy.utilisation) : "–",
+               policy.feasible ? mbps_range(policy.egress) : "–", policy.binding});
+  }
+  std::string text =
+      stage_text(stage) + fmt::format(", step {}\n\n", to_text(settings.plan.step_time));
+  text += table.text();
+  text += "\nBest first: policies that train while they exchange, by staleness (";
+  text += to_name(settings.plan.objective);
+  text += "); then those that block, by how busy GPUs are.\n";
+  for (const Policy& policy : policies)
+    if (!policy.note.empty() && !policy.blocking)
+      text += fmt::format("{}: {}\n", policy.name, policy.note);
+  return text + "\n" + wrapped(idle_claim(settings, policies));
+}
+
+std::string idle_claim(const CompareSettings& settings, const std::vector<Policy>& policies) {
+  const Policy* blocked = find_policy(policies, "synchronous SGD, multicast + edges");
+  if (blocked == nullptr || !blocked->feasible || settings.plan.step_time.ps <= 0)
+    return "Synchronous SGD over multicast + edges cannot be done here, so nothing is said about "
+           "idle GPUs.";
+  const double idle = 1 - blocked->utilisation;
+  return fmt::format(
+      "GPUs under synchronous SGD idle {:.0f} % of the time even over multicast + edges: an "
+      "exchange "
+      "of {:.1f} ms after each step of {:.1f} ms. A policy that never blocks trains {:.1f} times "
+      "as many "
+      "steps in the same time. Both figures depend on the step time alone (the paper does not "
+      "state "
+      "one; its 80 % and five times follow from about 169 ms on nine cities with 32 GB), and "
+      "neither "
+      "says what a step on stale parameters is worth.",
+      100 * idle, blocked->exchange.ms(), settings.plan.step_time.ms(), 1 / blocked->utilisation);
+}
+
+Json compare_json(const Stage& stage, const CompareSettings& settings,
+                  const std::vector<Policy>& policies, const Provenance& made_by) {
+  const Map& map = stage.map();
+  Json json = to_json(made_by);
+  json["map"] = map.name;
+  json["memory_bytes"] = map.edge.memory.count;
+  json["payload_bytes"] = stage.payload().count;
+  json["technology"] = to_name(stage.technology());
+  json["objective"] = to_name(settings.plan.objective);
+  json["step_ms"] = settings.plan.step_time.ms();
+  json["fragments"] = settings.plan.fragments;
+  Json& list = json["policies"] = Json::array();
+  for (const Policy& policy : policies)
+    list.push_back(policy_json(map, policy, settings.plan.objective));
+  json["idle_claim"] = idle_claim(settings, policies);
+  return json;
+}
+
+std::string knob_name(Knob knob) {
+  switch (knob) {
+    case Knob::kMemory:
+      return "edge memory";
+    case Knob::kAccess:
+      return "access rate";
+    case Knob::kRate:
+      return "link rate";
+    case Knob::kPayload:
+      return "payload";
+    case Knob::kStepTime:
+      return "step time";
+    case Knob::kTechnology:
+      return "technology";
+  }
+  return "";
+}
+
+std::string knob_unit(Knob knob) {
+  switch (knob) {
+    case Knob::kMemory:
+    case Knob::kPayload:
+      return "bytes";
+    case Knob::kAccess:
+    case Knob::kRate:
+      return "bits per second";
+    case Knob::kStepTime:
+      return "ms";
+    case Knob::kTechnology:
+      return "";
+  }
+  return "";
+}
+
+std::string sweep_text(const Sweep& sweep, Objective objective) {
+  // Columns in the order of the first point; policies that block do not move with the objective.
+  std::vector<std::string> names;
+  const bool by_utilisation = sweep.knob == Knob::kStepTime;
+  for (const Policy& policy : sweep.points.front().policies)
+    if (policy.blocking == by_utilisation) names.push_back(policy.name);
+  std::vector<Table::Column> columns{{knob_name(sweep.knob), Align::kRight}};
+  for (const std::string& name : names) columns.push_back({name, Align::kRight});
+  Table table(columns);
+  for (const SweepPoint& point : sweep.points) {
+    std::vector<std::string> cells{point.setting.text};
+    for (const std::string& name : names) {
+      const Policy* policy = find_policy(point.policies, name);
+      if (policy == nullptr || !policy->feasible)
+        cells.emplace_back("–");
+      else if (by_utilisation)
+        cells.push_back(fmt::format("{:.1f} %", 100 * policy->utilisation));
+      else
+        cells.push_back(ms(policy->objective(objective), true));
+    }
+    table.add(std::move(cells));
+  }
+  std::string text = by_utilisation ? "GPU utilisation\n" : "staleness, ms\n";
+  text += table.text() + "\n";
+  for (const WinnerChange& change : sweep.winners)
+    text +=
+        fmt::format("from {}: {} leads\n", sweep.points[change.point].setting.text, change.winner);
+  return text;
+}
+
+Json sweep_json(const Map& map, const Sweep& sweep, Objective objective,
+                const Provenance& made_by) {
+  Json json = to_json(made_by);
+  json["map"] = map.name;
+  json["knob"] = knob_name(sweep.knob);
+  json["unit"] = knob_unit(sweep.knob);
+  json["objective"] = to_name(objective);
+  Json& winners = json["winners"] = Json::array();
+  for (const WinnerChange& change : sweep.winners)
+    winners.push_back({{"from", sweep.points[change.point].setting.number},
+                       {"from_text", sweep.points[change.point].setting.text},
+                       {"policy", change.winner}});
+  Json& points = json["points"] = Json::array();
+  for (const SweepPoint& point : sweep.points) {
+    Json policies = Json::array();
+    for (const Policy& policy : point.policies)
+      policies.push_back(policy_json(map, policy, objective));
+    points.push_back(
+        {{"value", point.setting.number}, {"text", point.setting.text}, {"policies", policies}});
+  }
+  return json;
+}
+
+}  // namespace cotillion
