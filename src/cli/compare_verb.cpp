@@ -39,7 +39,8 @@ void run(const Options& options) {
   settings.seed = options.seed;
   settings.ring_order = ring_order(loaded.map, options.ring);
   settings.progress = progress_line();
-  const std::vector<Policy> policies = score_policies(stage, settings);
+  MixingMemory memory;
+  const std::vector<Policy> policies = score_policies(stage, settings, memory);
   end_progress();
   Provenance made_by = made_from(loaded);
   made_by.seed = options.seed;

@@ -15,10 +15,13 @@ constexpr const char* kAbout =
     "Cotillion plans how islands of compute exchange model updates over a wide area network:\n"
     "who meets whom, when each sends and how fast, and how stale updates become.\n\n"
     "  cotillion topology check MAP.toml     what is wrong with a map\n"
-    "  cotillion topology show  MAP.toml     islands, links, latencies, trees\n"
+    "  cotillion topology show  MAP.toml     islands, links, latencies, trees, a drawing\n"
+    "  cotillion topology import FILE        a map from GML, CSV or DoubleZero's link list\n"
+    "  cotillion topology generate           a made-up map of any size\n"
     "  cotillion plan           MAP.toml     price a schedule; -o PLAN.json\n"
     "  cotillion compare        MAP.toml     every schedule and every rival, one table\n"
-    "  cotillion sweep          MAP.toml     how the answer moves with memory, rates, payload\n\n"
+    "  cotillion sweep          MAP.toml     how the answer moves with memory, rates, payload\n"
+    "  cotillion report         MAP.toml     all of it as figures and one HTML page\n\n"
     "Sizes, times and rates carry their unit: 32GB, 49.4ms, 100Gbps.";
 
 constexpr const char* kFooter =
@@ -57,6 +60,7 @@ int main(int argc, char** argv) {
   add_plan(app, outcome);
   add_compare(app, outcome);
   add_sweep(app, outcome);
+  add_report(app, outcome);
   for (CLI::App* verb : app.get_subcommands([](CLI::App*) { return true; }))
     for (CLI::Option* option : verb->get_options())
       if (option->get_items_expected_max() > 0) option->check(not_empty);

@@ -8,6 +8,7 @@
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
+#include "report/map_drawing.hpp"
 #include "report/map_report.hpp"
 #include "topology/map_file.hpp"
 
@@ -18,6 +19,7 @@ struct Options {
   std::string map;
   std::string tree;
   std::vector<std::string> to;
+  std::string svg;
   bool json = false;
 };
 
@@ -40,6 +42,10 @@ void show(const Options& options) {
   const LoadedMap loaded = load_map(options.map);
   const Map& map = loaded.map;
   const Routes routes(map);
+  if (!options.svg.empty()) {
+    write_file(options.svg, map_svg(map, routes));
+    if (!options.json) print(fmt::format("map drawn in {}\n", options.svg));
+  }
   if (options.tree.empty()) {
     if (!options.to.empty()) throw Stop{kUsedWrongly, "--to: needs --tree SENDER"};
     if (options.json)
@@ -88,6 +94,7 @@ void add_topology(CLI::App& app, Outcome& outcome) {
   shower->add_option("--to", options->to, "Its receivers, as LON,NYC,… (default: everyone)")
       ->delimiter(',')
       ->allow_extra_args(false);
+  shower->add_option("--svg", options->svg, "Draw the map into this file as well");
   shower->callback([options] { show(*options); });
   add_import(*topology);
   add_generate(*topology);

@@ -16,5 +16,6 @@ void add_generate(CLI::App& topology);
 void add_plan(CLI::App& app, Outcome& outcome);
 void add_compare(CLI::App& app, Outcome& outcome);
 void add_sweep(CLI::App& app, Outcome& outcome);
+void add_report(CLI::App& app, Outcome& outcome);
 
 }  // namespace cotillion::cli

@@ -114,8 +114,9 @@ struct Plan {
 
 // Prices every clique of every round, sets T to the dearest, and scores the schedule. An
 // infeasible schedule yields a plan that says so and why. The answer has been re-checked
-// against every constraint of the paper (certificate.hpp).
+// against every constraint of the paper (certificate.hpp). Mixing depends on the schedule alone:
+// give it where it is `known`, and it is not computed again.
 [[nodiscard]] Plan make_plan(const Stage& stage, const Schedule& schedule,
-                             const PlanSettings& settings = {});
+                             const PlanSettings& settings = {}, const Mixing* known = nullptr);
 
 }  // namespace cotillion

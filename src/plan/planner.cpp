@@ -165,7 +165,8 @@ Seconds round_length(const Plan& plan) {
 
 }  // namespace
 
-Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings& settings) {
+Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings& settings,
+               const Mixing* known) {
   COTILLION_CHECK(!schedule.rounds.empty() && settings.fragments >= 1);
   Plan plan;
   plan.schedule = schedule.name;
@@ -187,7 +188,7 @@ Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings&
     account(stage, rates, planned);
     plan.rounds.push_back(std::move(planned));
   }
-  plan.mixing = mix(schedule, stage.map().island_count());
+  plan.mixing = known != nullptr ? *known : mix(schedule, stage.map().island_count());
 
   const Seconds length = round_length(plan);
   for (std::size_t k = 0; k < plan.rounds.size(); ++k) {

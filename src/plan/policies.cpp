@@ -29,9 +29,10 @@ Draws draws_for(int islands) {
 
 class Scorer {
  public:
-  Scorer(const Stage& stage, const CompareSettings& settings)
+  Scorer(const Stage& stage, const CompareSettings& settings, MixingMemory& memory)
       : stage_(stage),
         settings_(settings),
+        memory_(memory),
         unicast_(stage.map(), stage.routes(), {{false, false}, stage.settings().ships_state}) {}
 
   std::vector<Policy> all() {
@@ -39,14 +40,15 @@ class Scorer {
     say("ring all-reduce");
     const RingOrder order =
         settings_.ring_order.empty() ? best_ring(unicast_) : RingOrder{settings_.ring_order, false};
-    const Exchange around = ring(unicast_, order.order);
+    const Exchange around = ring(unicast_, order.order, memory_);
     const std::string found = ring_note(order);
     overlapped("ring all-reduce", around, found);
     say("butterfly all-reduce");
-    const Exchange direct = butterfly(unicast_);
+    const Exchange direct = butterfly(unicast_, memory_);
     overlapped("butterfly all-reduce", direct, "direct reduce-scatter and all-gather");
     say("one-peer exponential");
-    overlapped("one-peer exponential", one_peer_exponential(unicast_, exponential_order(unicast_)),
+    overlapped("one-peer exponential",
+               one_peer_exponential(unicast_, exponential_order(unicast_), memory_),
                "order by local search");
     pairs_at_random();
     say("unicast schedules");
@@ -72,9 +74,13 @@ class Scorer {
     for (const ScheduleName& name : schedule_names()) {
       say(std::string(name.name));
       const auto schedule = named_schedule(name.name, stage_.map(), stage_.routes());
-      if (schedule)
-        policies_.push_back(policy_of(stage_, make_plan(stage_, *schedule, settings_.plan)));
+      if (schedule) policies_.push_back(policy_of(stage_, plan_on(stage_, *schedule)));
     }
+  }
+
+  [[nodiscard]] Plan plan_on(const Stage& stage, const Schedule& schedule) {
+    const Mixing& mixing = memory_.recall(schedule.name, schedule, stage.map().island_count());
+    return make_plan(stage, schedule, settings_.plan, &mixing);
   }
 
   // A rival that trains while it exchanges, once every round.
@@ -117,7 +123,7 @@ class Scorer {
 
   void synchronous_with_hardware() {
     const auto schedule = named_schedule("all-to-all", stage_.map(), stage_.routes());
-    const Plan plan = make_plan(stage_, *schedule, settings_.plan);
+    const Plan plan = plan_on(stage_, *schedule);
     Policy policy = policy_of(stage_, plan);
     const Seconds before = policy.cycle;
     policy.kind = Policy::Kind::kRival;
@@ -133,7 +139,7 @@ class Scorer {
   void unicast(const std::string& name, const char* schedule_name) {
     const auto schedule = named_schedule(schedule_name, stage_.map(), stage_.routes());
     if (!schedule) return;
-    Policy policy = policy_of(unicast_, make_plan(unicast_, *schedule, settings_.plan));
+    Policy policy = policy_of(unicast_, plan_on(unicast_, *schedule));
     policy.kind = Policy::Kind::kRival;
     policy.name = name;
     policies_.push_back(std::move(policy));
@@ -146,7 +152,7 @@ class Scorer {
       say(fmt::format("random pairs, draw {} of {}", i + 1, draws.seeds));
       // Consecutive integers are fine seeds for SplitMix64.
       overlapped("random pairs",
-                 random_pairs(unicast_, settings_.seed + std::uint64_t(i), draws.rounds),
+                 random_pairs(unicast_, settings_.seed + std::uint64_t(i), draws.rounds, memory_),
                  fmt::format("mean over {} draws of {} rounds", draws.seeds, draws.rounds));
       drawn.push_back(std::move(policies_.back()));
       policies_.pop_back();
@@ -206,6 +212,7 @@ class Scorer {
 
   const Stage& stage_;
   const CompareSettings& settings_;
+  MixingMemory& memory_;
   Stage unicast_;
   std::vector<Policy> policies_;
 };
@@ -244,15 +251,6 @@ Policy policy_of(const Stage& stage, const Plan& plan) {
   return policy;
 }
 
-std::vector<Policy> score_schedules(const Stage& stage, const PlanSettings& settings) {
-  std::vector<Policy> policies;
-  for (const ScheduleName& name : schedule_names())
-    if (const auto schedule = named_schedule(name.name, stage.map(), stage.routes()))
-      policies.push_back(policy_of(stage, make_plan(stage, *schedule, settings)));
-  sort_best_first(policies, settings.objective);
-  return policies;
-}
-
 void sort_best_first(std::vector<Policy>& policies, Objective objective) {
   const auto rank = [&](const Policy& policy) {
     return std::tuple(!policy.feasible, policy.blocking, !policy.runnable,
@@ -262,8 +260,9 @@ void sort_best_first(std::vector<Policy>& policies, Objective objective) {
                    [&](const Policy& a, const Policy& b) { return rank(a) < rank(b); });
 }
 
-std::vector<Policy> score_policies(const Stage& stage, const CompareSettings& settings) {
-  return Scorer(stage, settings).all();
+std::vector<Policy> score_policies(const Stage& stage, const CompareSettings& settings,
+                                   MixingMemory& memory) {
+  return Scorer(stage, settings, memory).all();
 }
 
 }  // namespace cotillion

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/policy.hpp"
+#include "plan/rivals.hpp"
 
 namespace cotillion {
 
@@ -21,15 +22,13 @@ struct CompareSettings {
 
 // Best first: policies that train while they exchange by the chosen objective, then blocking ones
 // by utilisation, then what cannot be done.
+// `memory` must have been used for this map only.
 [[nodiscard]] std::vector<Policy> score_policies(const Stage& stage,
-                                                 const CompareSettings& settings);
+                                                 const CompareSettings& settings,
+                                                 MixingMemory& memory);
 
 // One of our schedules as a policy.
 [[nodiscard]] Policy policy_of(const Stage& stage, const Plan& plan);
-
-// The schedules that are named everywhere (named_schedule.hpp), without rivals; skips those that
-// are not defined on this map.
-[[nodiscard]] std::vector<Policy> score_schedules(const Stage& stage, const PlanSettings& settings);
 
 void sort_best_first(std::vector<Policy>& policies, Objective objective);
 

@@ -1,5 +1,7 @@
 #include "plan/rivals.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,10 +31,10 @@ PhasePrice price_phase(const Stage& stage, const std::vector<Flow>& flows, doubl
   return slowest;
 }
 
-Mixing everybody_averages(int n) {
+const Mixing& everybody_averages(int n, MixingMemory& memory) {
   std::vector<IslandId> all;
   for (IslandId i = 0; i < n; ++i) all.push_back(i);
-  return mix({"all", {completed({{all, {}}}, n)}}, n);
+  return memory.recall("all-to-all", {"all-to-all", {completed({{all, {}}}, n)}}, n);
 }
 
 int exponential_rounds(int n) {
@@ -50,10 +52,10 @@ std::vector<Flow> jumps(const std::vector<IslandId>& order, int distance) {
 
 }  // namespace
 
-Exchange butterfly(const Stage& stage) {
+Exchange butterfly(const Stage& stage, MixingMemory& memory) {
   const int n = stage.map().island_count();
   Exchange exchange;
-  exchange.mixing = everybody_averages(n);
+  exchange.mixing = everybody_averages(n, memory);
   if (n < 2) return exchange;
   std::vector<Flow> flows;
   for (IslandId from = 0; from < n; ++from)
@@ -67,17 +69,19 @@ Exchange butterfly(const Stage& stage) {
   return exchange;
 }
 
-Exchange ring(const Stage& stage, const std::vector<IslandId>& order) {
+Exchange ring(const Stage& stage, const std::vector<IslandId>& order, MixingMemory& memory) {
   const int n = stage.map().island_count();
   const RingPrice price = price_ring(stage, order);
-  return {price.time, price.serialisation, everybody_averages(n), 2.0 * (n - 1) / n, price.limit};
+  return {price.time, price.serialisation, everybody_averages(n, memory), 2.0 * (n - 1) / n,
+          price.limit};
 }
 
-Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order) {
+Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order,
+                              MixingMemory& memory) {
   const int n = int(order.size());
   Exchange exchange;
   if (n < 2) {
-    exchange.mixing = everybody_averages(n);
+    exchange.mixing = everybody_averages(n, memory);
     return exchange;
   }
   Schedule schedule{"one-peer exponential", {}};
@@ -99,7 +103,7 @@ Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& o
     }
     schedule.rounds.push_back({{std::move(all)}});
   }
-  exchange.mixing = mix(schedule, n);
+  exchange.mixing = memory.recall(schedule.name, schedule, n);
   exchange.payloads_out = 1;
   return exchange;
 }
@@ -134,7 +138,7 @@ std::vector<IslandId> exponential_order(const Stage& stage) {
   return order;
 }
 
-Exchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds) {
+Exchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds, MixingMemory& memory) {
   const int n = stage.map().island_count();
   Random random(seed);
   Exchange exchange;
@@ -159,7 +163,7 @@ Exchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds) {
     exchange.payloads_out += double(flows.size()) / n / rounds;
     schedule.rounds.push_back(completed(std::move(pairs), n));
   }
-  exchange.mixing = mix(schedule, n);
+  exchange.mixing = memory.recall(fmt::format("random pairs {} {}", seed, rounds), schedule, n);
   return exchange;
 }
 

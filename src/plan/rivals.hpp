@@ -3,12 +3,28 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "plan/flows.hpp"
 #include "plan/mixing.hpp"
 #include "plan/ring.hpp"
 
 namespace cotillion {
+
+// Mixing depends on who meets whom, not on rates or memory: what has been computed once for a map
+// is kept here under a name, and a sweep over anything but the map itself reuses it.
+class MixingMemory {
+ public:
+  const Mixing& recall(const std::string& name, const Schedule& schedule, int island_count) {
+    const auto known = known_.find(name);
+    if (known != known_.end()) return known->second;
+    return known_.emplace(name, mix(schedule, island_count)).first->second;
+  }
+
+ private:
+  std::map<std::string, Mixing> known_;
+};
 
 // One exchange of a rival, whatever surrounds it.
 struct Exchange {
@@ -21,16 +37,19 @@ struct Exchange {
 
 // Direct reduce-scatter and all-gather: every island owns a part of the payload, receives it from
 // everybody, then sends the sum to everybody. Two phases, each as long as its slowest flow.
-[[nodiscard]] Exchange butterfly(const Stage& stage);
+[[nodiscard]] Exchange butterfly(const Stage& stage, MixingMemory& memory);
 
-[[nodiscard]] Exchange ring(const Stage& stage, const std::vector<IslandId>& order);
+[[nodiscard]] Exchange ring(const Stage& stage, const std::vector<IslandId>& order,
+                            MixingMemory& memory);
 
 // Round k: each island sends its state to the one 2^k places on, and averages with what it gets.
-[[nodiscard]] Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order);
+[[nodiscard]] Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order,
+                                            MixingMemory& memory);
 // An order in which the exponential graph's long jumps are short flights, by local search.
 [[nodiscard]] std::vector<IslandId> exponential_order(const Stage& stage);
 
 // Fresh random pairs each round; T fits the slowest round that was drawn.
-[[nodiscard]] Exchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds);
+[[nodiscard]] Exchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds,
+                                    MixingMemory& memory);
 
 }  // namespace cotillion

@@ -45,7 +45,8 @@ Sweep sweep(const Map& map, const StageSettings& stage_settings, const CompareSe
   COTILLION_CHECK(!settings.empty());
   Sweep result;
   result.knob = knob;
-  const Routes routes(map);  // no knob moves a latency
+  const Routes routes(map);  // no knob moves a latency, or who meets whom
+  MixingMemory memory;
   for (std::size_t i = 0; i < settings.size(); ++i) {
     if (compare.progress)
       compare.progress(fmt::format("{} ({} of {})", settings[i].text, i + 1, settings.size()));
@@ -55,7 +56,7 @@ Sweep sweep(const Map& map, const StageSettings& stage_settings, const CompareSe
     turned_compare.progress = nullptr;
     turn(knob, settings[i], turned, turned_stage, turned_compare.plan);
     const Stage stage(turned, routes, turned_stage);
-    result.points.push_back({settings[i], score_policies(stage, turned_compare)});
+    result.points.push_back({settings[i], score_policies(stage, turned_compare, memory)});
     const std::string winner = winner_of(result.points.back().policies);
     if (result.winners.empty() || result.winners.back().winner != winner)
       result.winners.push_back({i, winner});

@@ -18,7 +18,7 @@ constexpr double kLegendWidest = 240;  // wider ones go below the plot
 constexpr double kInset = 12;          // between the frame and the least and greatest values
 constexpr double kHead = 30;           // above a scatter: room for a label
 constexpr double kMarkRadius = 4.5;
-constexpr double kLabelReach = 220;
+constexpr double kLabelReach = 340;
 constexpr int kLabelAttempts = 12;
 constexpr int kTicksX = 9, kTicksY = 7;
 

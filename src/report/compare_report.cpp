@@ -111,11 +111,9 @@ std::string idle_claim(const CompareSettings& settings, const std::vector<Policy
       "exchange "
       "of {:.1f} ms after each step of {:.1f} ms. A policy that never blocks trains {:.1f} times "
       "as many "
-      "steps in the same time. Both figures depend on the step time alone (the paper does not "
-      "state "
-      "one; its 80 % and five times follow from about 169 ms on nine cities with 32 GB), and "
-      "neither "
-      "says what a step on stale parameters is worth.",
+      "steps in the same time. Both figures follow from the exchange and the step time. The paper "
+      "states no step time; its 80 % and five times follow from about 169 ms on nine cities with "
+      "32 GB. Neither figure says what a step on stale parameters is worth.",
       100 * idle, blocked->exchange.ms(), settings.plan.step_time.ms(), 1 / blocked->utilisation);
 }
 

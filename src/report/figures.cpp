@@ -184,8 +184,8 @@ Chart staleness_against_round_time(const std::vector<Policy>& policies, Objectiv
       to_name(objective));
   if (!blocking.empty())
     chart.caption = sentences(chart.caption,
-                              "Not drawn, because they stop the GPUs and have no "
-                              "staleness: " +
+                              "Not drawn, because they stop the GPUs while they "
+                              "exchange: " +
                                   listed(blocking) + ".");
   sides.into(chart);
   return chart;
@@ -200,12 +200,11 @@ Chart utilisation_against_staleness(const std::vector<Policy>& policies, const s
   chart.kind = Chart::Kind::kScatter;
   Sides sides;
   for (const Policy& policy : policies)
-    sides.add(policy, policy.blocking ? 0 : policy.objective(objective).ms(),
-              100 * policy.utilisation);
+    sides.add(policy, policy.objective(objective).ms(), 100 * policy.utilisation);
   chart.caption = fmt::format(
-      "Left is fresh parameters, high is busy GPUs. Blocking policies wait for every exchange and "
-      "train on fresh parameters; the others train on while updates fly. Staleness is the "
-      "objective '{}'.",
+      "Left is fresh parameters, high is busy GPUs. Blocking policies stop for every exchange; "
+      "what they do between two of them waits, which is their staleness. The others train on "
+      "while updates fly, and theirs is the objective '{}'.",
       to_name(objective));
   sides.into(chart);
   return chart;

@@ -66,7 +66,7 @@ void label_link(Svg& svg, LabelPlacer& placer, const std::vector<LinkWay>& ways,
   if (fewest == 1 << 30) return;
   const Box box{best.x - width / 2 - 2, best.y - height / 2 - 1, width + 4, height + 2};
   placer.keep_clear(box);
-  svg.rect(box, {.fill = kPaper});  // a gap in the line, or it would strike the number out
+  svg.rect(box, {.fill = kWhite});  // a gap in the line, or it would strike the number out
   svg.text({best.x, best.y + 0.36 * kLabelSize}, text,
            {.size = kLabelSize, .anchor = Anchor::kMiddle});
 }
@@ -137,9 +137,9 @@ std::string map_svg(const Map& map, const Routes& routes) {
     if (!island)
       svg.rect(box_around(layout.places[place], radius), {.fill = kFaded});
     else if (style.name_inside)
-      svg.circle(layout.places[place], radius, {.stroke = kInk, .width = 1.6, .fill = kPaper});
+      svg.circle(layout.places[place], radius, {.stroke = kInk, .width = 1.6, .fill = kWhite});
     else
-      svg.circle(layout.places[place], radius, {.stroke = kPaper, .width = 0.8, .fill = kInk});
+      svg.circle(layout.places[place], radius, {.stroke = kWhite, .width = 0.8, .fill = kInk});
   }
   const std::size_t nameless = draw_names(svg, map, layout, style, placer);
   for (std::size_t i = 0; labelled && i < ways.size(); ++i) {
@@ -152,7 +152,7 @@ std::string map_svg(const Map& map, const Routes& routes) {
       const Point out = (end == 0 ? ways[i].line : ways[i].other).back();
       const std::string to = place_name(map, map.links[i].ends[1 - end]);
       label_stub(svg, placer, out, out.x < rim.centre().x,
-                 fitted("to " + to, kLabelSize, kRimRoom - 40) + " " + latency);
+                 fmt::format("{} {}", fitted("to " + to, kLabelSize, kRimRoom - 40), latency));
     }
   }
 

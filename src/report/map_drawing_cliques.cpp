@@ -46,10 +46,18 @@ std::vector<Point> hull_of(std::vector<Point> points) {
   return hull;
 }
 
-void draw_ties(Svg& svg, const std::vector<Point>& members, std::size_t index) {
+void draw_ties(Svg& svg, const std::vector<Point>& members, std::size_t index, double turn,
+               const Box& rim) {
   const Paint tie{.stroke = palette_colour(index), .width = 2, .dash = palette_dash(index)};
   if (members.size() > 2)
     svg.polygon(hull_of(members), {.fill = palette_colour(index), .fill_opacity = 0.1});
+  // Two who meet across the cut would seem to meet across the whole world.
+  if (members.size() == 2 && turn > 0 && std::fabs(members[0].x - members[1].x) > turn / 2) {
+    const LinkWay way = way_around(members[0], members[1], turn, rim);
+    svg.polyline(way.line, tie);
+    svg.polyline(way.other, tie);
+    return;
+  }
   if (members.size() <= kTiedPairwise) {
     for (std::size_t i = 0; i < members.size(); ++i)
       for (std::size_t j = i + 1; j < members.size(); ++j) svg.line(members[i], members[j], tie);
@@ -90,7 +98,7 @@ void draw_panel(Svg& svg, const Map& map, const MapLayout& layout, const IslandS
       colour[island] = index;
       alone[island] = false;
     }
-    draw_ties(svg, members, index);
+    draw_ties(svg, members, index, layout.turn, panel.frame);
     ++index;
   }
   for (IslandId island = 0; island < map.island_count(); ++island) {
@@ -99,9 +107,9 @@ void draw_panel(Svg& svg, const Map& map, const MapLayout& layout, const IslandS
     const std::string_view stroke = alone[island] ? kFaded : palette_colour(colour[island]);
     if (style.name_inside)
       svg.circle(at, style.radius,
-                 {.stroke = stroke, .width = alone[island] ? 1.0 : 2.2, .fill = kPaper});
+                 {.stroke = stroke, .width = alone[island] ? 1.0 : 2.2, .fill = kWhite});
     else if (alone[island])
-      svg.circle(at, style.radius, {.stroke = stroke, .fill = kPaper});
+      svg.circle(at, style.radius, {.stroke = stroke, .fill = kWhite});
     else
       draw_mark(svg, palette_mark(colour[island]), at, style.radius + 1, stroke);
   }
@@ -132,6 +140,7 @@ std::string cliques_svg(const Map& map, const Routes& routes, const Schedule& sc
                                        {room, kPanelTitle + style.radius + 4, width - 2 * room,
                                         height - kPanelTitle - 2 * style.radius - 14},
                                        style.apart);
+  if (layout.turn > 0) caption += " Ties over the rim go on at the other side.";
   if (!style.name_inside) caption += " Names are left out where there is no room.";
   const std::vector<std::string> lines = caption_lines(caption, kCanvasWidth);
   const double total =
@@ -140,8 +149,9 @@ std::string cliques_svg(const Map& map, const Routes& routes, const Schedule& sc
   Svg svg(kCanvasWidth, total, title);
   draw_title(svg, title, kCanvasWidth);
   for (std::size_t k = 0; k < panels; ++k) {
+    const std::size_t row = k / columns;
     const Point corner{kMargin + double(k % columns) * (width + kGap),
-                       kTitleHeight + double(k / columns) * (height + kGap)};
+                       kTitleHeight + double(row) * (height + kGap)};
     MapLayout moved = layout;
     for (Point& point : moved.places) point = {point.x + corner.x, point.y + corner.y};
     draw_panel(svg, map, moved, style,

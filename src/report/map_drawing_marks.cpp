@@ -8,11 +8,13 @@ namespace {
 
 constexpr int kBentMost = 60;  // links; on larger maps bends would not untangle anything
 
-// Where the segment from inside the rim leaves it on the left or on the right.
+// From inside the rim towards a point beyond it on the left or on the right: where the way leaves
+// the picture, or the point itself where that is no farther.
 Point to_rim(Point from, Point towards, const Box& rim) {
-  const double x = towards.x < from.x ? rim.x : rim.right();
-  const double share = (x - from.x) / (towards.x - from.x);
-  return {x, from.y + share * (towards.y - from.y)};
+  const double step = towards.x - from.x;
+  const double room = (step < 0 ? rim.x : rim.right()) - from.x;
+  const double share = step == 0 ? 1 : std::clamp(room / step, 0.0, 1.0);
+  return {from.x + share * step, from.y + share * (towards.y - from.y)};
 }
 
 std::vector<Point> bow(Point from, Point to, double bend) {
@@ -59,14 +61,16 @@ IslandStyle island_style(const Map& map, const Box& frame) {
   return style;
 }
 
+LinkWay way_around(Point a, Point b, double turn, const Box& rim) {
+  const double shift = a.x < b.x ? turn : -turn;
+  return {{a, to_rim(a, {b.x - shift, b.y}, rim)}, {b, to_rim(b, {a.x + shift, a.y}, rim)}};
+}
+
 LinkWay way_of_link(const Map& map, const MapLayout& layout, int link, const Box& rim,
                     double radius) {
   const Link& ends = map.links[link];
   const Point a = layout.places[ends.ends[0]], b = layout.places[ends.ends[1]];
-  if (layout.around[link]) {
-    const double turn = a.x < b.x ? layout.turn : -layout.turn;
-    return {{a, to_rim(a, {b.x - turn, b.y}, rim)}, {b, to_rim(b, {a.x + turn, a.y}, rim)}};
-  }
+  if (layout.around[link]) return way_around(a, b, layout.turn, rim);
   if (int(map.links.size()) > kBentMost) return {{a, b}, {}};
   for (const double bend : {0.0, 0.12, -0.12, 0.22, -0.22}) {
     const std::vector<Point> line = bow(a, b, bend);

@@ -25,6 +25,7 @@ struct LinkWay {
   std::vector<Point> line;
   std::vector<Point> other;  // empty unless around; `line` starts at ends[0], `other` at ends[1]
 };
+[[nodiscard]] LinkWay way_around(Point a, Point b, double turn, const Box& rim);
 [[nodiscard]] LinkWay way_of_link(const Map& map, const MapLayout& layout, int link, const Box& rim,
                                   double radius);
 

@@ -73,7 +73,7 @@ Svg::Svg(double width, double height, std::string_view title) {
       "viewBox=\"0 0 {0} {1}\" role=\"img\" aria-label=\"{2}\" "
       "font-family=\"DejaVu Sans, Arial, sans-serif\">\n",
       w, h, escaped(title));
-  rect({0, 0, width, height}, {.fill = kPaper});
+  rect({0, 0, width, height}, {.fill = kWhite});
 }
 
 void Svg::painted(const Paint& paint) {

@@ -25,13 +25,13 @@ inline constexpr double kCanvasHeight = 560;
 inline constexpr std::string_view kInk = "#1a1a1a";    // text and axes
 inline constexpr std::string_view kFaded = "#555555";  // captions, ticks
 inline constexpr std::string_view kGrid = "#dddddd";
-inline constexpr std::string_view kPaper = "#ffffff";
+inline constexpr std::string_view kWhite = "#ffffff";
 
 // How a shape is painted; dash as in stroke-dasharray, empty for a solid line.
 struct Paint {
   std::string_view stroke = "none";
   double width = 1;
-  std::string_view dash = "";
+  std::string_view dash = {};
   std::string_view fill = "none";
   double fill_opacity = 1;
 };

@@ -48,8 +48,8 @@ Mark palette_mark(std::size_t index) {
 }
 
 void draw_mark(Svg& svg, Mark mark, Point at, double radius, std::string_view colour) {
-  const Paint solid{.stroke = kPaper, .width = 0.8, .fill = colour};
-  const Paint hollow{.stroke = colour, .width = 1.8, .fill = kPaper};
+  const Paint solid{.stroke = kWhite, .width = 0.8, .fill = colour};
+  const Paint hollow{.stroke = colour, .width = 1.8, .fill = kWhite};
   const double r = radius;
   switch (mark) {
     case Mark::kAuto:
@@ -88,7 +88,7 @@ void draw_mark(Svg& svg, Mark mark, Point at, double radius, std::string_view co
 void draw_hatched(Svg& svg, const Box& box, std::size_t index) {
   const std::string_view colour = palette_colour(index);
   svg.rect(box, {.fill = colour});
-  const Paint white{.stroke = kPaper, .width = 1.4};
+  const Paint white{.stroke = kWhite, .width = 1.4};
   const std::size_t pattern = index % kDashes.size();
   if (pattern == 1 || pattern == 3) diagonals(svg, box, 7, true, white);
   if (pattern == 4 || pattern == 3) diagonals(svg, box, 7, false, white);

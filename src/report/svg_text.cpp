@@ -23,28 +23,34 @@ constexpr double kGap = 3;     // between a mark and its label
 constexpr double kClaim = 10;  // a mark this near to a label seems to own it
 
 // Where a label may lie: the way from its mark to the nearest point of its box, and where in the
-// box that point is, in parts of width and height. Beside the mark first, then above and below,
-// then corners; hanging by its first or last letter where a row of marks leaves only columns.
+// box that point is, in parts of width and height.
 struct Way {
   Point to;
   Point hold;
 };
-constexpr std::array<Way, 16> kWays = {{{{1, 0}, {0, 0.5}},
-                                        {{-1, 0}, {1, 0.5}},
-                                        {{0, -1}, {0.5, 1}},
-                                        {{0, 1}, {0.5, 0}},
-                                        {{0.7, -0.7}, {0, 1}},
-                                        {{0.7, 0.7}, {0, 0}},
-                                        {{-0.7, -0.7}, {1, 1}},
-                                        {{-0.7, 0.7}, {1, 0}},
-                                        {{0, 1}, {0.04, 0}},
-                                        {{0, -1}, {0.04, 1}},
-                                        {{0, 1}, {0.96, 0}},
-                                        {{0, -1}, {0.96, 1}},
-                                        {{0.38, 0.92}, {0, 0}},
-                                        {{0.38, -0.92}, {0, 1}},
-                                        {{-0.38, 0.92}, {1, 0}},
-                                        {{-0.38, -0.92}, {1, 1}}}};
+// Touching its mark: right, left, above, below, corners.
+constexpr std::array<Way, 8> kTouching = {{{{1, 0}, {0, 0.5}},
+                                           {{-1, 0}, {1, 0.5}},
+                                           {{0, -1}, {0.5, 1}},
+                                           {{0, 1}, {0.5, 0}},
+                                           {{0.7, -0.7}, {0, 1}},
+                                           {{0.7, 0.7}, {0, 0}},
+                                           {{-0.7, -0.7}, {1, 1}},
+                                           {{-0.7, 0.7}, {1, 0}}}};
+// At the end of a leader. Those that hang by their first letter come first, at any distance: they
+// leave the columns of all marks further left free, so that a row finds room from right to left.
+constexpr std::array<Way, 6> kHanging = {{{{0, 1}, {0, 0}},
+                                          {{0, -1}, {0, 1}},
+                                          {{0.38, 0.92}, {0, 0}},
+                                          {{0.38, -0.92}, {0, 1}},
+                                          {{0.7, 0.7}, {0, 0}},
+                                          {{0.7, -0.7}, {0, 1}}}};
+constexpr std::array<Way, 6> kOtherwise = {{{{1, 0}, {0, 0.5}},
+                                            {{-1, 0}, {1, 0.5}},
+                                            {{0, 1}, {0.5, 0}},
+                                            {{0, -1}, {0.5, 1}},
+                                            {{-0.7, 0.7}, {1, 0}},
+                                            {{-0.7, -0.7}, {1, 1}}}};
 
 bool holds(const Box& box, Point point) {
   return point.x >= box.x && point.x <= box.right() && point.y >= box.y && point.y <= box.bottom();
@@ -92,7 +98,8 @@ std::vector<std::string> text_lines(std::string_view text, double size, double w
   while (!text.empty()) {
     const std::size_t space = std::min(text.find(' '), text.size());
     const std::string word(text.substr(0, space));
-    if (!line.empty() && text_width(line + " " + word, size) > width) {
+    if (!line.empty() &&
+        text_width(line, size) + text_width(" ", size) + text_width(word, size) > width) {
       lines.push_back(line);
       line.clear();
     }
@@ -176,19 +183,23 @@ std::optional<PlacedLabel> LabelPlacer::beside_within(Point mark, double radius,
                                                       double reach, bool unclaimed) {
   constexpr double kStep = 9;
   const double width = text_width(text, size), height = (kAscent + kDescent) * size;
-  for (double away = 0; away <= reach; away += kStep)
-    for (const Way& way : kWays) {
-      const double distance = radius + kGap + away;
-      const Point near{mark.x + way.to.x * distance, mark.y + way.to.y * distance};
-      const Box box{near.x - width * way.hold.x, near.y - height * way.hold.y, width, height};
-      const bool leader = away > 0;
-      if (!is_free(box) || (unclaimed && is_claimed(box, mark)) ||
-          (leader && !may_lead(mark, near)))
-        continue;
-      keep_clear(box);
-      if (leader) leaders_.push_back({mark, near});
-      return PlacedLabel{box, {box.x, box.y + kAscent * size}, leader, near};
-    }
+  const auto lay = [&](const Way& way, double away) -> std::optional<PlacedLabel> {
+    const double distance = radius + kGap + away;
+    const Point near{mark.x + way.to.x * distance, mark.y + way.to.y * distance};
+    const Box box{near.x - width * way.hold.x, near.y - height * way.hold.y, width, height};
+    const bool leader = away > 0;
+    if (!is_free(box) || (unclaimed && is_claimed(box, mark)) || (leader && !may_lead(mark, near)))
+      return std::nullopt;
+    keep_clear(box);
+    if (leader) leaders_.push_back({mark, near});
+    return PlacedLabel{box, {box.x, box.y + kAscent * size}, leader, near};
+  };
+  for (const Way& way : kTouching)
+    if (auto placed = lay(way, 0)) return placed;
+  for (const auto* ways : {&kHanging, &kOtherwise})
+    for (double away = kStep; away <= reach; away += kStep)
+      for (const Way& way : *ways)
+        if (auto placed = lay(way, away)) return placed;
   return std::nullopt;
 }
 

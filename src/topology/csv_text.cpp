@@ -1,4 +1,5 @@
 #include "topology/csv_text.hpp"
+#include "topology/map.hpp"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ class CsvParser {
       if (!blank) records_.push_back(std::move(record));
       if (records_.size() > kRecordsMax)
         fail({line_, 1}, fmt::format("more than {} lines", kRecordsMax),
-             "Cotillion plans for at most 65536 links");
+             fmt::format("Cotillion plans for at most {} links", kLinksMax));
     }
     if (failed_) return std::nullopt;
     return std::move(records_);

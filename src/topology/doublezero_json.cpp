@@ -1,4 +1,5 @@
 #include "topology/doublezero_json.hpp"
+#include "topology/map.hpp"
 
 #include <fmt/format.h>
 
@@ -113,7 +114,7 @@ class RecordEvents : public nlohmann::json_sax<nlohmann::json> {
                     "a list of links needs three levels");
     else if (records_.size() > kRecordsMax)
       problems_.add(at, "", fmt::format("more than {} records", kRecordsMax),
-                    "Cotillion plans for at most 65536 links");
+                    fmt::format("Cotillion plans for at most {} links", kLinksMax));
     else
       return true;
     return false;

@@ -15,7 +15,7 @@ struct GenerateOptions {
   Bytes memory{32'000'000'000};
 };
 
-inline constexpr int kGeneratedIslandsMax = 4096;
+inline constexpr int kGeneratedIslandsMax = int(kPlacesMax);
 
 // Each island lays three to five links of its own, so that there are about four times as many
 // links as islands: most to its nearest neighbours, some to another region. One of them leads to

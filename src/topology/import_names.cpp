@@ -85,7 +85,7 @@ std::string plain_label(std::string_view label) {
 std::string metro_of(std::string_view label) {
   const auto letters = std::find_if_not(label.begin(), label.end(), is_letter);
   const auto digits = std::find_if_not(letters, label.end(), is_digit);
-  const std::string metro(label.begin(), letters);
+  std::string metro(label.begin(), letters);
   if (metro.empty()) return std::string(label);
   if (digits == label.end()) return metro;
   const std::string_view rest = label.substr(std::size_t(digits - label.begin()));

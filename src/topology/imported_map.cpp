@@ -15,8 +15,6 @@ namespace cotillion {
 namespace {
 
 // As many as read_map takes.
-constexpr std::size_t kPlacesMax = 4096;
-constexpr std::size_t kLinksMax = 65536;
 constexpr double kRateMax = 0x1p53;
 constexpr std::size_t kNotesMax = 40;  // of one kind; a hostile file makes thousands
 

@@ -10,7 +10,6 @@
 namespace cotillion {
 namespace {
 
-constexpr double kLatencyMaxMs = 1000;
 constexpr double kRateMax = 0x1p53;
 constexpr std::size_t kListedMax = 8;
 
@@ -39,7 +38,7 @@ std::optional<Duration> latency_of_ms(double ms, Position at, const std::string&
   else if (ms < 0)
     problems.add(at, field, fmt::format("negative latency of {} ms", ms),
                  "a latency cannot be below zero");
-  else if (ms > kLatencyMaxMs)
+  else if (ms > kLatencyMax.ms())
     problems.add(at, field, fmt::format("absurd latency of {:g} ms one way", ms),
                  "half the Earth by fibre is 150 ms; check the unit");
   else

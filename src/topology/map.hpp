@@ -21,6 +21,11 @@ using LaneId = int;    // see lane_of_link and lane_up
 using AggregatorId = int;
 inline constexpr AggregatorId kNoAggregator = -1;
 
+// What a map may hold, whoever made it.
+inline constexpr std::size_t kPlacesMax = 4096;
+inline constexpr std::size_t kLinksMax = 65536;
+inline constexpr Duration kLatencyMax{1'000'000'000'000};  // 1 s; half the Earth by fibre is 0.15 s
+
 struct Coordinates {
   double latitude = 0;  // degrees, north positive
   double longitude = 0;

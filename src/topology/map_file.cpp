@@ -10,22 +10,15 @@
 #include <set>
 
 #include "topology/map_check.hpp"
+#include "topology/map_fields.hpp"
 #include "topology/toml_fields.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr std::size_t kPlacesMax = 4096;
-constexpr std::size_t kLinksMax = 65536;
-constexpr Duration kLatencyMax{1'000'000'000'000};  // 1 s; half the Earth by fibre is 0.15 s
-
 constexpr std::string_view kIslandExample = R"(islands = [{ name = "LON", access = "20Gbps" }])";
 constexpr std::string_view kLinkExample =
     R"(links = [{ ends = ["LON", "NYC"], latency = "32.2ms", rate = "100Gbps" }])";
-
-struct Both {
-  BitsPerSecond up, down;
-};
 
 class MapReader {
  public:
@@ -82,7 +75,7 @@ class MapReader {
     access_ = read_access(*defaults, Need::kOptional);
     rate_ = positive_rate(*defaults, "rate", Need::kOptional);
     // A default that is there but wrong is reported once, not again for everyone who needs it.
-    if (defaults->has("access") && !access_) access_ = Both{};
+    if (defaults->has("access") && !access_) access_ = AccessRates{};
     if (defaults->has("rate") && !rate_) rate_ = BitsPerSecond{};
     defaults->finish();
   }
@@ -125,7 +118,7 @@ class MapReader {
     if (!name) return;
     island.name = *name;
     if (edge == false) edgeless_.insert(*name);
-    const Both rates = access.value_or(access_.value_or(Both{}));
+    const AccessRates rates = access.value_or(access_.value_or(AccessRates{}));
     island.up = rates.up;
     island.down = rates.down;
     map_.islands.push_back(std::move(island));
@@ -189,8 +182,7 @@ class MapReader {
       return;
     }
     if (!latency || !rate) return;
-    map_.links.push_back(
-        {{*a, *b}, {latency->first, latency->second}, {rate->first, rate->second}});
+    map_.links.push_back({{*a, *b}, {latency->there, latency->back}, {rate->there, rate->back}});
     links_.push_back(fields.at());
   }
 
@@ -239,23 +231,6 @@ class MapReader {
         map_.aggregators.push_back({i, map_.edge, {i}});
   }
 
-  // Pieces ------------------------------------------------------------------------------
-
-  // Text for people; control characters would upset terminals and tables.
-  std::optional<std::string> plain_text(Fields& fields, std::string_view key, Need need,
-                                        std::string_view example) {
-    auto text = fields.text(key, need, example);
-    if (!text) return text;
-    const bool control = !is_plain(*text);
-    if (control || text->size() > 400) {
-      fields.problem(key,
-                     control ? "control characters in the text" : "more than 400 bytes of text",
-                     "write plain text on one line");
-      return std::nullopt;
-    }
-    return text;
-  }
-
   std::optional<std::string> read_name(Fields& fields) {
     auto name = plain_text(fields, "name", Need::kRequired, "name = \"LON\"");
     if (!name) return name;
@@ -276,100 +251,9 @@ class MapReader {
     return name;
   }
 
-  std::optional<Coordinates> read_coordinates(Fields& fields) {
-    constexpr std::string_view kExample = "coordinates = [51.51, -0.13]";
-    const toml::node* node = fields.find("coordinates", Need::kOptional, kExample);
-    if (node == nullptr) return std::nullopt;
-    const toml::array* pair = node->as_array();
-    if (pair == nullptr || pair->size() != 2 || !(*pair)[0].is_number() ||
-        !(*pair)[1].is_number()) {
-      fields.problem("coordinates", "not a pair of numbers",
-                     fmt::format("write latitude and longitude: {}", kExample));
-      return std::nullopt;
-    }
-    const Coordinates at{*(*pair)[0].value<double>(), *(*pair)[1].value<double>()};
-    if (!(at.latitude >= -90 && at.latitude <= 90 && at.longitude >= -180 && at.longitude <= 180)) {
-      fields.problem("coordinates", "not a point on the Earth",
-                     "latitude is within ±90 degrees, longitude within ±180");
-      return std::nullopt;
-    }
-    return at;
-  }
-
-  // A rate that is not zero, in a node that `find` returned.
-  std::optional<BitsPerSecond> positive_rate_in(Fields& fields, std::string_view key,
-                                                const toml::node& node) {
-    auto rate = fields.read_rate(node, fields.name_of(key));
-    if (rate && rate->value == 0) {
-      problems_.add(position_of(node), fields.name_of(key), "zero rate",
-                    "give a rate above zero, or leave the link or island out");
-      rate.reset();
-    }
-    return rate;
-  }
-
-  std::optional<BitsPerSecond> positive_rate(Fields& fields, std::string_view key, Need need) {
-    const toml::node* node = fields.find(key, need, fmt::format("{} = \"20Gbps\"", key));
-    return node == nullptr ? std::nullopt : positive_rate_in(fields, key, *node);
-  }
-
-  // access = "20Gbps", or access = { up = "20Gbps", down = "40Gbps" }.
-  std::optional<Both> read_access(Fields& fields, Need need) {
-    const toml::node* node = fields.find("access", need, "access = \"20Gbps\"");
-    if (node == nullptr) return std::nullopt;
-    if (!node->is_table()) {
-      const auto rate = positive_rate_in(fields, "access", *node);
-      return rate ? std::optional(Both{*rate, *rate}) : std::nullopt;
-    }
-    auto both = fields.table("access", need, "");
-    const auto up = positive_rate(*both, "up", Need::kRequired);
-    const auto down = positive_rate(*both, "down", Need::kRequired);
-    both->finish();
-    return up && down ? std::optional(Both{*up, *down}) : std::nullopt;
-  }
-
-  // One quantity for both directions, or a pair: there and back, in the order of `ends`.
-  template <class T, class Read>
-  std::optional<std::pair<T, T>> read_pair(Fields& fields, std::string_view key, Need need,
-                                           std::string_view example, Read read) {
-    const toml::node* node = fields.find(key, need, example);
-    if (node == nullptr) return std::nullopt;
-    const toml::array* pair = node->as_array();
-    if (pair == nullptr) {
-      const std::optional<T> value = read(*node);
-      return value ? std::optional(std::pair(*value, *value)) : std::nullopt;
-    }
-    if (pair->size() != 2) {
-      fields.problem(key, fmt::format("a list of {}, not of two", pair->size()),
-                     "give one value for both directions, or two: there and back");
-      return std::nullopt;
-    }
-    const std::optional<T> there = read((*pair)[0]);
-    const std::optional<T> back = read((*pair)[1]);
-    return there && back ? std::optional(std::pair(*there, *back)) : std::nullopt;
-  }
-
-  std::optional<std::pair<Duration, Duration>> read_latency(Fields& fields) {
-    const auto read = [&](const toml::node& node) {
-      auto latency = fields.read_duration(node, fields.name_of("latency"));
-      if (latency && *latency > kLatencyMax) {
-        problems_.add(position_of(node), fields.name_of("latency"),
-                      fmt::format("absurd latency of {} one way", to_text(*latency)),
-                      "half the Earth by fibre is 150 ms; check the unit");
-        latency.reset();
-      }
-      return latency;
-    };
-    return read_pair<Duration>(fields, "latency", Need::kRequired, "latency = \"32.2ms\"", read);
-  }
-
-  std::optional<std::pair<BitsPerSecond, BitsPerSecond>> read_link_rate(Fields& fields) {
-    const auto read = [&](const toml::node& node) {
-      return positive_rate_in(fields, "rate", node);
-    };
-    const Need need = rate_ ? Need::kOptional : Need::kRequired;
-    auto rate = read_pair<BitsPerSecond>(fields, "rate", need, "rate = \"100Gbps\"", read);
-    if (!rate && rate_ && !fields.has("rate")) rate = std::pair(*rate_, *rate_);
+  std::optional<BothWays<BitsPerSecond>> read_link_rate(Fields& fields) {
+    auto rate = read_rates(fields, rate_ ? Need::kOptional : Need::kRequired);
+    if (!rate && rate_ && !fields.has("rate")) rate = BothWays<BitsPerSecond>{*rate_, *rate_};
     return rate;
   }
 
@@ -390,7 +274,7 @@ class MapReader {
 
   Map map_;
   Problems problems_;
-  std::optional<Both> access_;
+  std::optional<AccessRates> access_;
   std::optional<BitsPerSecond> rate_;
   std::set<std::string> edgeless_;
   std::set<IslandId> served_;

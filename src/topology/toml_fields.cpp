@@ -137,6 +137,11 @@ void Fields::problem(std::string_view key, std::string message, std::string reme
   problems_.add(at(key), key.empty() ? path_ : name_of(key), std::move(message), std::move(remedy));
 }
 
+void Fields::problem_at(const toml::node& node, std::string_view key, std::string message,
+                        std::string remedy) {
+  problems_.add(position_of(node), name_of(key), std::move(message), std::move(remedy));
+}
+
 const toml::node* Fields::find(std::string_view key, Need need, std::string_view example) {
   known_.emplace(key);
   const toml::node* node = table_.get(key);

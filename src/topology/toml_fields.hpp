@@ -80,6 +80,9 @@ class Fields {
   void finish();
 
   void problem(std::string_view key, std::string message, std::string remedy);
+  // The same, at a node inside the key's value.
+  void problem_at(const toml::node& node, std::string_view key, std::string message,
+                  std::string remedy);
 
  private:
   const toml::table& table_;

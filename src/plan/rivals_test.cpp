@@ -1,0 +1,227 @@
+// Rivals against cases worked by hand: two to four islands, numbers one can check with a pencil.
+#include "plan/rivals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "plan/policies.hpp"
+#include "tests/support/maps.hpp"
+
+namespace cotillion {
+namespace {
+
+using testing::example_map;
+using testing::floor_of;
+
+constexpr StageSettings kUnicast{{false, false}, false};
+
+// 1 GB at 8 Gbps takes one second: serialisation in seconds is the number of payloads.
+const char* kPair = R"(
+  payload = "1GB"
+  defaults = { access = "8Gbps", rate = "800Gbps" }
+  islands = [{ name = "A" }, { name = "B" }]
+  links = [{ ends = ["A", "B"], latency = ["30ms", "50ms"] }]
+)";
+const char* kTriangle = R"(
+  payload = "900MB"
+  defaults = { access = "8Gbps", rate = "800Gbps" }
+  islands = [{ name = "A" }, { name = "B" }, { name = "C" }]
+  links = [{ ends = ["A", "B"], latency = "10ms" }, { ends = ["B", "C"], latency = "20ms" },
+           { ends = ["A", "C"], latency = "25ms" }]
+)";
+// Four islands round a square of unequal sides; the diagonals go through a neighbour.
+const char* kSquare = R"(
+  payload = "400MB"
+  defaults = { access = "8Gbps", rate = "800Gbps" }
+  islands = [{ name = "A" }, { name = "B" }, { name = "C" }, { name = "D" }]
+  links = [{ ends = ["A", "B"], latency = "10ms" }, { ends = ["B", "C"], latency = "20ms" },
+           { ends = ["C", "D"], latency = "30ms" }, { ends = ["D", "A"], latency = "40ms" }]
+)";
+
+std::unique_ptr<testing::Floor> unicast(const char* text) {
+  return floor_of(testing::map_of(text), kUnicast);
+}
+
+TEST(Flows, ShareTheLanesOfTheirPathsEqually) {
+  const auto floor = unicast(kSquare);
+  // A→C (by way of B) and A→B leave A together; B→C carries only the former.
+  const auto shares = share_flows(floor->stage, {{0, 2}, {0, 1}, {3, 2}});
+  EXPECT_EQ(shares[0].rate.gbps(), 4);
+  EXPECT_EQ(shares[1].rate.gbps(), 4);
+  EXPECT_EQ(lane_name(floor->map, shares[1].lane), "A→net");
+  EXPECT_EQ(shares[2].rate.gbps(), 4);  // C's access link takes two streams in
+}
+
+TEST(Ring, TwoIslandsSwapHalvesTwice) {
+  // Two steps of half a payload each way: 1 s; the longest chain goes there and back: 80 ms.
+  const auto floor = unicast(kPair);
+  EXPECT_NEAR(price_ring(floor->stage, {0, 1}).time.ms(), 1080, 1e-9);
+}
+
+TEST(Ring, ThreeIslandsMakeFourStepsOfAThird) {
+  // 4 × 300 MB at 1 GB/s are 1.2 s. Four consecutive hops of A→B→C→A (10, 20, 25 ms): all
+  // twice but the cheapest two neighbours, 110 − 30 = 80 ms.
+  const auto floor = unicast(kTriangle);
+  EXPECT_NEAR(price_ring(floor->stage, {0, 1, 2}).time.ms(), 1280, 1e-9);
+}
+
+TEST(Ring, TheBestOrderOfASquareGoesRoundIt) {
+  // Round the square: 6 × 100 MB = 600 ms, hops 10+20+30+40 twice less 10+20: 170 ms.
+  const auto floor = unicast(kSquare);
+  const RingOrder best = best_ring(floor->stage);
+  EXPECT_TRUE(best.exact);
+  EXPECT_NEAR(price_ring(floor->stage, best.order).time.ms(), 770, 1e-9);
+}
+
+TEST(Ring, BestOrderAgreesWithTryingThemAll) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    Map map = testing::random_map(7, seed);
+    for (Link& link : map.links) link.rate[0] = link.rate[1] = {3e10};  // so that flows collide
+    const auto floor = floor_of(map, kUnicast);
+    std::vector<IslandId> order(7);
+    std::iota(order.begin(), order.end(), 0);
+    double least = 1e300;
+    do least = std::min(least, price_ring(floor->stage, order).time.ps);
+    while (std::next_permutation(order.begin() + 1, order.end()));
+    const RingOrder best = best_ring(floor->stage);
+    ASSERT_TRUE(best.exact);
+    EXPECT_EQ(price_ring(floor->stage, best.order).time.ps, least) << "seed " << seed;
+  }
+}
+
+TEST(Ring, AboveTwelveIslandsTheOrderIsCalledHeuristic) {
+  const auto floor = floor_of(testing::random_map(13, 3), kUnicast);
+  const RingOrder ring = best_ring(floor->stage);
+  EXPECT_FALSE(ring.exact);
+  EXPECT_EQ(ring.order.size(), 13u);
+}
+
+TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
+  MixingMemory memory;
+  // Each island sends a third to two others at 4 Gbps: 600 ms, and 25 ms to fly; twice.
+  const auto floor = unicast(kTriangle);
+  const Exchange exchange = butterfly(floor->stage, memory);
+  EXPECT_NEAR(exchange.time.ms(), 2 * 625, 1e-9);
+  EXPECT_NEAR(exchange.payloads_out, 4.0 / 3, 1e-12);
+  EXPECT_EQ(exchange.mixing.area, 1);
+}
+
+TEST(OnePeer, FourIslandsAverageExactlyInTwoRounds) {
+  MixingMemory memory;
+  const auto floor = unicast(kSquare);
+  const Exchange exchange = one_peer_exponential(floor->stage, {0, 1, 2, 3}, memory);
+  // One state out, one in: 400 ms. Jumps of two fly 50 ms at most (B→D by way of A).
+  EXPECT_NEAR(exchange.time.ms(), 450, 1e-9);
+  EXPECT_EQ(exchange.mixing.settles_after, 2);
+  // e: 1, then half the islands' states are 1/2 and 1/2: 2/3, then settled.
+  EXPECT_NEAR(exchange.mixing.area, 1 + 2.0 / 3, 1e-12);
+}
+
+TEST(OnePeer, TwoIslandsSwapAndAverage) {
+  MixingMemory memory;
+  const auto floor = unicast(kPair);
+  const Exchange exchange = one_peer_exponential(floor->stage, {0, 1}, memory);
+  EXPECT_NEAR(exchange.time.ms(), 1050, 1e-9);
+  EXPECT_EQ(exchange.mixing.area, 1);
+}
+
+TEST(RandomPairs, TwoIslandsAlwaysMeet) {
+  MixingMemory memory;
+  const auto floor = unicast(kPair);
+  const Exchange exchange = random_pairs(floor->stage, 5, 4, memory);
+  EXPECT_NEAR(exchange.time.ms(), 1050, 1e-9);
+  EXPECT_EQ(exchange.mixing.area, 1);
+  EXPECT_EQ(exchange.payloads_out, 1);
+}
+
+TEST(RandomPairs, DependOnTheSeedAlone) {
+  const auto floor = unicast(kSquare);
+  MixingMemory one, other;
+  EXPECT_EQ(random_pairs(floor->stage, 5, 9, one).mixing.area,
+            random_pairs(floor->stage, 5, 9, other).mixing.area);
+}
+
+// Policies --------------------------------------------------------------------------------
+
+const Policy& named(const std::vector<Policy>& policies, const std::string& name) {
+  const auto found = std::find_if(policies.begin(), policies.end(),
+                                  [&](const Policy& policy) { return policy.name == name; });
+  EXPECT_NE(found, policies.end()) << name;
+  return *found;
+}
+
+std::vector<Policy> on_nine_cities(Bytes edge_memory) {
+  const auto floor = floor_of(testing::with_memory(example_map("nine-cities"), edge_memory));
+  CompareSettings settings;
+  settings.plan.step_time = Duration{169'000'000'000};
+  MixingMemory memory;
+  return score_policies(floor->stage, settings, memory);
+}
+
+TEST(Policies, RivalsOnNineCitiesAreNearTheFiguresOfTheDesignNote) {
+  const auto policies = on_nine_cities({32'000'000'000});
+  struct Figure {
+    const char* name;
+    double round_ms, staleness_ms;
+  };
+  for (const Figure& figure : {Figure{"butterfly all-reduce", 944, 1415},
+                               {"ring all-reduce", 1183, 1774},
+                               {"one-peer exponential", 503, 1823},
+                               {"random pairs", 516, 2345},
+                               {"unicast grid", 912, 2053},
+                               {"unicast all-to-all", 3316, 4974}}) {
+    const Policy& policy = named(policies, figure.name);
+    EXPECT_NEAR(policy.exchange.ms(), figure.round_ms, 0.02 * figure.round_ms) << figure.name;
+    EXPECT_NEAR(policy.objective(Objective::kPaper).ms(), figure.staleness_ms,
+                0.02 * figure.staleness_ms)
+        << figure.name;
+  }
+}
+
+TEST(Policies, SynchronousSgdIdlesFourFifthsOfTheTimeAtAStepOf169Milliseconds) {
+  const auto policies = on_nine_cities({32'000'000'000});
+  const Policy& policy = named(policies, "synchronous SGD, multicast + edges");
+  EXPECT_NEAR(policy.utilisation, 169 / (169 + 676.2), 1e-12);
+  EXPECT_EQ(policy.objective(Objective::kPaper).ps, 0);
+  EXPECT_TRUE(policy.blocking);
+}
+
+TEST(Policies, LocalStepsTradeUtilisationForStaleness) {
+  const auto policies = on_nine_cities({32'000'000'000});
+  const Policy& local = named(policies, "local SGD, H = 8");
+  EXPECT_NEAR(local.objective(Objective::kPaper).ms(), 3.5 * 169, 1e-9);
+  EXPECT_NEAR(local.utilisation, 8 * 169 / (8 * 169 + local.exchange.ms()), 1e-12);
+}
+
+TEST(Policies, WithoutMemoryTheAllToAllIsInfeasibleAndLast) {
+  const auto policies = on_nine_cities({0});
+  EXPECT_FALSE(named(policies, "all-to-all").feasible);
+  EXPECT_FALSE(policies.back().feasible);
+  EXPECT_EQ(policies.front().kind, Policy::Kind::kSchedule);
+}
+
+TEST(Policies, TrafficIsCountedAtTheAccessLink) {
+  const auto policies = on_nine_cities({32'000'000'000});
+  // One payload out and one in, every 676.2 ms.
+  for (const double rate : named(policies, "all-to-all").egress)
+    EXPECT_NEAR(rate, 1e9 / 0.6762, 1e-3);
+  for (const double rate : named(policies, "unicast all-to-all").ingress)
+    EXPECT_NEAR(rate, 8e9 / 3.3162, 1e-2);
+}
+
+TEST(Policies, OneIslandHasNothingToExchange) {
+  const auto floor = floor_of(testing::map_of(R"(
+    payload = "1GB"
+    islands = [{ name = "A", access = "20Gbps" }]
+  )"));
+  CompareSettings settings;
+  settings.plan.step_time = Duration{1'000'000'000};
+  MixingMemory memory;
+  for (const Policy& policy : score_policies(floor->stage, settings, memory))
+    EXPECT_EQ(policy.exchange.ps, 0) << policy.name;
+}
+
+}  // namespace
+}  // namespace cotillion

@@ -1,0 +1,259 @@
+#include "report/map_study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "plan/named_schedule.hpp"
+#include "report/bars.hpp"
+#include "report/compare_report.hpp"
+#include "report/figures.hpp"
+#include "report/map_drawing.hpp"
+#include "report/plan_report.hpp"
+#include "report/table.hpp"
+#include "report/timeline.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr int kMemorySteps = 41;
+
+struct Danced {
+  Schedule schedule;
+  Plan plan;
+};
+
+class Study {
+ public:
+  Study(const Map& map, const StageSettings& stage_settings, const CompareSettings& compare)
+      : map_(map),
+        settings_(stage_settings),
+        compare_(compare),
+        routes_(map),
+        stage_(map, routes_, stage_settings) {}
+
+  MapStudy run(const std::string& made_by) {
+    say("schedules");
+    plan_schedules();
+    policies_ = score_policies(stage_, compare_, memory_);
+    study_.page.title = map_.name.empty() ? "A map" : map_.name;
+    study_.page.subtitle = stage_text(stage_) + ". " + made_by;
+    draw_map();
+    compare_policies();
+    draw_cliques();
+    draw_survival();
+    draw_utilisation();
+    sweep_memory();
+    draw_ladder();
+    draw_timelines();
+    return std::move(study_);
+  }
+
+ private:
+  void say(const std::string& what) const {
+    if (compare_.progress) compare_.progress(what);
+  }
+
+  Section& section(const std::string& heading, std::vector<std::string> paragraphs) {
+    study_.page.sections.push_back({heading, std::move(paragraphs), {}, {}});
+    return study_.page.sections.back();
+  }
+
+  void add(Section& to, const std::string& name, std::string svg) {
+    to.figures.push_back(svg);
+    study_.figures.push_back({name, std::move(svg)});
+  }
+
+  void plan_schedules() {
+    for (const ScheduleName& name : schedule_names()) {
+      auto schedule = named_schedule(name.name, map_, routes_);
+      if (!schedule) continue;
+      const Mixing& mixing = memory_.recall(schedule->name, *schedule, map_.island_count());
+      Plan plan = make_plan(stage_, *schedule, compare_.plan, &mixing);
+      danced_.push_back({std::move(*schedule), std::move(plan)});
+    }
+    std::stable_sort(danced_.begin(), danced_.end(), [](const Danced& a, const Danced& b) {
+      return std::pair(!a.plan.feasible, a.plan.staleness().ps) <
+             std::pair(!b.plan.feasible, b.plan.staleness().ps);
+    });
+  }
+
+  [[nodiscard]] const Danced* find(const std::string& name) const {
+    for (const Danced& danced : danced_)
+      if (danced.schedule.name == name) return &danced;
+    return nullptr;
+  }
+
+  void draw_map() {
+    say("the map");
+    std::vector<std::string> words;
+    if (!map_.source.empty()) words.push_back("Source: " + map_.source + ".");
+    add(section("The map", words), "map", map_svg(map_, routes_));
+  }
+
+  void compare_policies() {
+    Section& to = section("Every policy", {idle_claim(compare_, policies_)});
+    to.table.push_back({"policy", "kind", "T ms", "A", "staleness ms", "squared ms", "streamed ms",
+                        "GPUs busy", "limited by"});
+    for (const Policy& policy : policies_) {
+      const auto ms = [&](Seconds time) {
+        return !policy.feasible || std::isinf(time.ps) ? std::string("–")
+                                                       : fmt::format("{:.1f}", time.ms());
+      };
+      to.table.push_back(
+          {policy.name, policy.kind == Policy::Kind::kRival ? "rival" : "schedule",
+           policy.feasible ? ms(policy.exchange) : "infeasible",
+           policy.area && std::isfinite(*policy.area) ? fmt::format("{:.3f}", *policy.area) : "–",
+           ms(policy.objective(compare_.plan.objective)), ms(policy.objective(Objective::kSquared)),
+           ms(policy.objective(Objective::kPaperStreamed)),
+           policy.feasible ? fmt::format("{:.0f} %", 100 * policy.utilisation) : "–",
+           policy.binding});
+    }
+    std::vector<Policy> schedules;
+    std::copy_if(policies_.begin(), policies_.end(), std::back_inserter(schedules),
+                 [](const Policy& policy) { return policy.kind == Policy::Kind::kSchedule; });
+    const Objective objective = compare_.plan.objective;
+    add(to, "staleness-schedules", chart_svg(staleness_against_round_time(schedules, objective)));
+    add(to, "staleness-all", chart_svg(staleness_against_round_time(policies_, objective)));
+  }
+
+  void draw_cliques() {
+    say("cliques");
+    Section& to = section("Who meets whom", {});
+    for (const Danced& danced : danced_)
+      add(to, "cliques-" + file_name(danced.schedule.name),
+          cliques_svg(map_, routes_, danced.schedule));
+  }
+
+  void draw_survival() {
+    say("survival curves");
+    Section& to = section(
+        "How long disagreement survives",
+        {"The share of a generation's disagreement that is left after so many rounds. The area "
+         "under the mean curve is A."});
+    const Danced* one = find("triangles") != nullptr ? find("triangles") : &danced_.front();
+    add(to, "survival-" + file_name(one->schedule.name),
+        chart_svg(survival_figure(one->schedule.name, one->plan.mixing)));
+    std::vector<std::pair<std::string, Mixing>> all;
+    for (const Danced& danced : danced_)
+      if (!danced.plan.mixing.phases.empty())
+        all.emplace_back(danced.schedule.name, danced.plan.mixing);
+    add(to, "survival-all", chart_svg(survival_comparison(all)));
+  }
+
+  void draw_utilisation() {
+    Section& to = section("What GPUs do meanwhile", {});
+    std::vector<Policy> four;
+    for (const char* name :
+         {"synchronous SGD, ring", "synchronous SGD, multicast + edges", "all-to-all", "triangles"})
+      for (const Policy& policy : policies_)
+        if (policy.name == name && policy.feasible) four.push_back(policy);
+    const Objective objective = compare_.plan.objective;
+    add(to, "utilisation-paper",
+        chart_svg(utilisation_against_staleness(four, "Utilisation and staleness: the paper's four",
+                                                objective)));
+    add(to, "utilisation-all",
+        chart_svg(utilisation_against_staleness(
+            policies_, "Utilisation and staleness: every policy", objective)));
+  }
+
+  // Up to a quarter of the payload, where the nine cities have long stopped to care.
+  void sweep_memory() {
+    if (!settings_.technology.aggregation) return;
+    std::vector<KnobSetting> settings;
+    std::vector<double> megabytes;
+    for (int i = 0; i < kMemorySteps; ++i) {
+      const double bytes = std::floor(double(map_.payload.count) / 4 * i / (kMemorySteps - 1));
+      settings.push_back({to_text(Bytes{std::int64_t(bytes)}), bytes, {}});
+      megabytes.push_back(bytes / 1e6);
+    }
+    CompareSettings compare = compare_;
+    if (compare.progress)
+      compare.progress = [this](const std::string& what) { say("memory sweep, " + what); };
+    const Sweep result = sweep(map_, settings_, compare, Knob::kMemory, settings);
+    std::vector<std::pair<std::string, std::vector<double>>> lines;
+    for (const Policy& wanted : result.points.back().policies) {
+      if (wanted.blocking) continue;
+      lines.emplace_back(wanted.name, std::vector<double>{});
+      for (const SweepPoint& point : result.points)
+        for (const Policy& policy : point.policies)
+          if (policy.name == wanted.name)
+            lines.back().second.push_back(policy.objective(compare_.plan.objective).ms());
+    }
+    if (lines.size() > 8) lines.resize(8);  // the best eight, with all the memory there is
+    // Throttling by a hundred would hide where the others cross.
+    const double most = 3 * lines.front().second.back();
+    for (auto& [name, values] : lines)
+      for (double& value : values)
+        if (value > most) value = std::numeric_limits<double>::infinity();
+    std::vector<std::string> words;
+    for (const WinnerChange& change : result.winners)
+      words.push_back(fmt::format("From {}: {} leads.", result.points[change.point].setting.text,
+                                  change.winner));
+    words.push_back(fmt::format("Values above {:.0f} ms are left out of the figure.", most));
+    add(section("How memory moves the answer", words), "sweep-memory",
+        chart_svg(sweep_figure("Staleness against memory at the edge", "memory of every edge, MB",
+                               megabytes, "staleness, ms", lines)));
+  }
+
+  void draw_ladder() {
+    say("technologies");
+    const std::vector<std::string> names{"neither", "multicast", "aggregation", "both"};
+    std::vector<std::pair<std::string, std::vector<Seconds>>> ladder;
+    for (const Danced& danced : danced_) {
+      ladder.emplace_back(danced.schedule.name, std::vector<Seconds>{});
+      for (const std::string& name : names) {
+        const Stage stage(map_, routes_, {*technology_named(name), settings_.ships_state});
+        ladder.back().second.push_back(
+            make_plan(stage, danced.schedule, compare_.plan, &danced.plan.mixing).staleness());
+      }
+    }
+    add(section("What each technology buys",
+                {"Multicast copies at the branches; aggregation sums at the edge."}),
+        "technology-ladder", bars_svg(ladder_figure("Staleness by technology", names, ladder)));
+  }
+
+  void draw_timelines() {
+    say("timelines");
+    Section& to = section("One round in time", {});
+    for (const char* name : {danced_.front().schedule.name.c_str(), "triangles"}) {
+      const Danced* danced = find(name);
+      const bool drawn =
+          !study_.figures.empty() && study_.figures.back().name == "timeline-" + file_name(name);
+      if (danced == nullptr || !danced->plan.feasible || drawn) continue;
+      std::size_t longest = 0;
+      for (std::size_t k = 0; k < danced->plan.rounds.size(); ++k)
+        if (danced->plan.rounds[k].planned > danced->plan.rounds[longest].planned) longest = k;
+      to.paragraphs.push_back(fmt::format("{}, round {}.", name, longest + 1));
+      add(to, "timeline-" + file_name(name), timeline_svg(stage_, danced->plan, longest));
+    }
+  }
+
+  static std::string file_name(std::string name) {
+    std::replace_if(
+        name.begin(), name.end(),
+        [](char c) { return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')); }, '-');
+    return name;
+  }
+
+  const Map& map_;
+  const StageSettings& settings_;
+  const CompareSettings& compare_;
+  Routes routes_;
+  Stage stage_;
+  MixingMemory memory_;
+  std::vector<Danced> danced_;
+  std::vector<Policy> policies_;
+  MapStudy study_;
+};
+
+}  // namespace
+
+MapStudy study_map(const Map& map, const StageSettings& stage, const CompareSettings& compare,
+                   const std::string& made_by) {
+  return Study(map, stage, compare).run(made_by);
+}
+
+}  // namespace cotillion
