@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "plan/named_schedule.hpp"
 #include "report/bars.hpp"
@@ -135,7 +134,8 @@ class Study {
          "under the mean curve is A."});
     const Danced* one = find("triangles") != nullptr ? find("triangles") : &danced_.front();
     add(to, "survival-" + file_name(one->schedule.name),
-        chart_svg(survival_figure(one->schedule.name, one->plan.mixing)));
+        chart_svg(
+            survival_figure("Decay of unresolved state: " + one->schedule.name, one->plan.mixing)));
     std::vector<std::pair<std::string, Mixing>> all;
     for (const Danced& danced : danced_)
       if (!danced.plan.mixing.phases.empty())
@@ -183,19 +183,22 @@ class Study {
             lines.back().second.push_back(policy.objective(compare_.plan.objective).ms());
     }
     if (lines.size() > 8) lines.resize(8);  // the best eight, with all the memory there is
-    // Throttling by a hundred would hide where the others cross.
-    const double most = 3 * lines.front().second.back();
-    for (auto& [name, values] : lines)
-      for (double& value : values)
-        if (value > most) value = std::numeric_limits<double>::infinity();
     std::vector<std::string> words;
     for (const WinnerChange& change : result.winners)
       words.push_back(fmt::format("From {}: {} leads.", result.points[change.point].setting.text,
                                   change.winner));
-    words.push_back(fmt::format("Values above {:.0f} ms are left out of the figure.", most));
-    add(section("How memory moves the answer", words), "sweep-memory",
-        chart_svg(sweep_figure("Staleness against memory at the edge", "memory of every edge, MB",
-                               megabytes, "staleness, ms", lines)));
+    Chart chart = sweep_figure("Staleness against memory at the edge", "memory of every edge, MB",
+                               megabytes, "staleness, ms", lines);
+    leave_out_above(chart, 3 * lines.front().second.back());
+    add(section("How memory moves the answer", words), "sweep-memory", chart_svg(chart));
+  }
+
+  // A schedule throttled a hundredfold would hide where the others cross.
+  static void leave_out_above(Chart& chart, double most) {
+    for (Series& series : chart.series)
+      std::erase_if(series.points, [&](const auto& point) { return !(point.second <= most); });
+    chart.caption += fmt::format("{}Values above {:.0f} ms are left out.",
+                                 chart.caption.empty() ? "" : " ", most);
   }
 
   void draw_ladder() {

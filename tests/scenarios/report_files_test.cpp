@@ -1,0 +1,69 @@
+// What `cotillion report` leaves behind: files that are what their names say.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string head_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(8, '\0');
+  file.read(head.data(), std::streamsize(head.size()));
+  return head;
+}
+
+class Report : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name =
+        (fs::temp_directory_path() / ("cotillion-" + std::string(6, char(88)))).string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  int run(const std::string& arguments) const {
+    const std::string command =
+        "cd '" COTILLION_SOURCE_DIR "' && '" COTILLION_BINARY "' " + arguments + " >/dev/null 2>&1";
+    return WEXITSTATUS(std::system(command.c_str()));
+  }
+  fs::path folder_;
+};
+
+TEST_F(Report, WritesSvgPngAndOnePage) {
+  ASSERT_EQ(run("report examples/nine-cities.toml -o '" + (folder_ / "out").string() + "'"), 0);
+  EXPECT_EQ(head_of(folder_ / "out/map.png"), "\x89PNG\r\n\x1a\n");
+  EXPECT_EQ(head_of(folder_ / "out/map.svg").substr(0, 4), "<svg");
+  EXPECT_EQ(head_of(folder_ / "out/report.html"), "<!DOCTYP");
+  for (const auto& entry : fs::directory_iterator(folder_ / "out"))
+    EXPECT_EQ(entry.path().string().find(".partial"), std::string::npos);
+}
+
+TEST_F(Report, RefusesAFileInTheWay) {
+  std::ofstream(folder_ / "file") << "x";
+  EXPECT_EQ(run("report examples/nine-cities.toml -o '" + (folder_ / "file").string() + "'"), 2);
+}
+
+TEST_F(Report, DrawsAMapOnRequest) {
+  const std::string file = (folder_ / "map.svg").string();
+  ASSERT_EQ(run("topology show examples/nine-cities.toml --svg '" + file + "'"), 0);
+  EXPECT_EQ(head_of(file).substr(0, 4), "<svg");
+}
+
+TEST_F(Report, PlansAreWrittenThroughALinkNotOverIt) {
+  std::ofstream(folder_ / "real.json") << "old";
+  fs::create_symlink("real.json", folder_ / "link.json");
+  ASSERT_EQ(
+      run("plan examples/nine-cities.toml -s pairs -o '" + (folder_ / "link.json").string() + "'"),
+      0);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.json"));
+  EXPECT_GT(fs::file_size(folder_ / "real.json"), 1000u);
+}
+
+}  // namespace
