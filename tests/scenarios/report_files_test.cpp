@@ -1,5 +1,6 @@
 // What `cotillion report` leaves behind: files that are what their names say.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -21,10 +22,11 @@ std::string head_of(const fs::path& path) {
 class Report : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name =
-        (fs::temp_directory_path() / ("cotillion-" + std::string(6, char(88)))).string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
+    folder_ = fs::temp_directory_path() /
+              (std::string("cotillion-") +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name() +
+               std::to_string(::getpid()));
+    fs::create_directories(folder_);
   }
   void TearDown() override { fs::remove_all(folder_); }
 
