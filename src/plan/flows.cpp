@@ -3,20 +3,6 @@
 #include <limits>
 
 namespace cotillion {
-namespace {
-
-template <class Visit>
-void visit_lanes(const Stage& stage, const Flow& flow, Visit visit) {
-  visit(lane_up(stage.map(), flow.from));
-  stage.routes().walk_back(flow.to, flow.from, [&](LaneId lane) {
-    visit(lane);
-    return true;
-  });
-  visit(lane_down(stage.map(), flow.to));
-}
-
-}  // namespace
-
 std::vector<FlowShare> share_flows(const Stage& stage, const std::vector<Flow>& flows) {
   std::vector<int> load(stage.map().lane_count(), 0);
   for (const Flow& flow : flows) visit_lanes(stage, flow, [&](LaneId lane) { ++load[lane]; });

@@ -19,6 +19,17 @@ struct FlowShare {
   int flows = 0;       // how many flows share it
 };
 
+// Calls visit(lane) for every lane of a flow's path, access lanes included.
+template <class Visit>
+void visit_lanes(const Stage& stage, const Flow& flow, Visit visit) {
+  visit(lane_up(stage.map(), flow.from));
+  stage.routes().walk_back(flow.to, flow.from, [&](LaneId lane) {
+    visit(lane);
+    return true;
+  });
+  visit(lane_down(stage.map(), flow.to));
+}
+
 // One share per flow when all of them run at once.
 [[nodiscard]] std::vector<FlowShare> share_flows(const Stage& stage,
                                                  const std::vector<Flow>& flows);

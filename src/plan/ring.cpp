@@ -1,8 +1,8 @@
 // The best order is sought by depth first over all orders, cut by a bound: 2(N−1) consecutive
 // hops are all hops twice but for two neighbours, and the cheapest two neighbours cost at most
 // 2/N of the tour, so a tour of length S costs at least 2·S·(1 − 1/N) and the serialisation at
-// the best rate any ring could have. Held and Karp's table gives the least S that completes a
-// partial tour. Above kRingExactMax islands: nearest neighbours, improved by reversals.
+// the least share its flows have so far. Held and Karp's table gives the least S that completes
+// a partial tour. Above kRingExactMax islands: nearest neighbours, improved by reversals.
 #include "plan/ring.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 namespace cotillion {
 namespace {
 
-constexpr std::int64_t kToursMax = 400'000;  // priced in full before exactness is given up
+constexpr int kPricedMax = 64;  // islands up to which reversals are judged by price
+constexpr std::int64_t kVisitsMax = 50'000'000;  // partial tours seen before exactness is given up
 
 double hop(const Stage& stage, IslandId from, IslandId to) {
   return double(stage.routes().latency(to, from).ps);
@@ -34,11 +35,8 @@ double serialisation_ps(const Stage& stage, BitsPerSecond rate) {
 
 class TourSearch {
  public:
-  explicit TourSearch(const Stage& stage) : stage_(stage), n_(stage.map().island_count()) {
-    BitsPerSecond best{std::numeric_limits<double>::infinity()};
-    for (const Island& island : stage.map().islands)
-      best = std::min({best, island.up, island.down});
-    least_serialisation_ = serialisation_ps(stage, best);
+  explicit TourSearch(const Stage& stage)
+      : stage_(stage), n_(stage.map().island_count()), load_(stage.map().lane_count(), 0) {
     fill_completions();
   }
 
@@ -47,9 +45,9 @@ class TourSearch {
     best_ = order;
     best_ps_ = price_ring(stage_, order).time.ps;
     path_ = {0};
-    extend(0, 1);
+    extend(0, 1, {std::numeric_limits<double>::infinity()});
     order = best_;
-    return tours_ <= kToursMax;
+    return visits_ <= kVisitsMax;
   }
 
  private:
@@ -70,13 +68,23 @@ class TourSearch {
       }
   }
 
-  void extend(double length, std::size_t visited) {
-    if (tours_ > kToursMax) return;
+  // Puts a flow on its lanes or takes it off again; returns the least share on any of them.
+  BitsPerSecond load(IslandId from, IslandId to, int change) {
+    BitsPerSecond least{std::numeric_limits<double>::infinity()};
+    visit_lanes(stage_, {from, to}, [&](LaneId lane) {
+      load_[lane] += change;
+      if (load_[lane] > 0) least = std::min(least, lane_rate(stage_.map(), lane) / load_[lane]);
+    });
+    return least;
+  }
+
+  // `rate` bounds what any flow of the finished ring gets: flows to come only lower it.
+  void extend(double length, std::size_t visited, BitsPerSecond rate) {
+    if (++visits_ > kVisitsMax) return;
     const int last = path_.back();
     const double least = length + completion_[visited * n_ + last];
-    if (least_serialisation_ + 2 * least * (1 - 1.0 / n_) >= best_ps_) return;
+    if (serialisation_ps(stage_, rate) + 2 * least * (1 - 1.0 / n_) >= best_ps_) return;
     if (int(path_.size()) == n_) {
-      ++tours_;
       const double price = price_ring(stage_, path_).time.ps;
       if (price < best_ps_) {
         best_ps_ = price;
@@ -86,19 +94,22 @@ class TourSearch {
     }
     for (int next = 1; next < n_; ++next) {
       if ((visited >> next & 1) != 0) continue;
+      const BitsPerSecond share = load(last, next, +1);
       path_.push_back(next);
-      extend(length + hop(stage_, last, next), visited | std::size_t{1} << next);
+      extend(length + hop(stage_, last, next), visited | std::size_t{1} << next,
+             std::min(rate, share));
       path_.pop_back();
+      load(last, next, -1);
     }
   }
 
   const Stage& stage_;
   int n_;
-  double least_serialisation_ = 0;
   std::vector<double> completion_;
+  std::vector<int> load_;
   std::vector<IslandId> path_, best_;
   double best_ps_ = 0;
-  std::int64_t tours_ = 0;
+  std::int64_t visits_ = 0;
 };
 
 // Reverses stretches of the tour for as long as that shortens it.
@@ -118,6 +129,26 @@ void reverse_stretches(const Stage& stage, std::vector<IslandId>& order) {
         const double now = tour_length(stage, order);
         if (now < length) {
           length = now;
+          better = true;
+        } else {
+          std::reverse(order.begin() + i, order.begin() + j + 1);
+        }
+      }
+  }
+}
+
+// The same by price, congestion included, which costs more to evaluate.
+void reverse_by_price(const Stage& stage, std::vector<IslandId>& order) {
+  const int n = int(order.size());
+  double best = price_ring(stage, order).time.ps;
+  for (bool better = true; better;) {
+    better = false;
+    for (int i = 0; i < n; ++i)
+      for (int j = i + 1; j < n; ++j) {
+        std::reverse(order.begin() + i, order.begin() + j + 1);
+        const double now = price_ring(stage, order).time.ps;
+        if (now < best) {
+          best = now;
           better = true;
         } else {
           std::reverse(order.begin() + i, order.begin() + j + 1);
@@ -156,6 +187,7 @@ RingOrder best_ring(const Stage& stage) {
     return ring;
   }
   reverse_stretches(stage, ring.order);
+  if (n <= kPricedMax) reverse_by_price(stage, ring.order);
   if (n <= kRingExactMax) ring.exact = TourSearch(stage).improve(ring.order);
   return ring;
 }
