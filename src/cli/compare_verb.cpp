@@ -61,7 +61,7 @@ void add_compare(CLI::App& app, Outcome&) {
       ->check(CLI::Range(1, 1'000'000));
   compare->add_option("--diloco-steps", options->diloco_steps, "H of DiLoCo (default 50)")
       ->check(CLI::Range(1, 1'000'000));
-  compare->add_option("--seed", options->seed, "Seed of the random pairs (default 1)");
+  add_seed(*compare, options->seed);
   compare
       ->add_option("--ring", options->ring,
                    "Order of the ring, as LON,NYC,… (default: the best is sought)")

@@ -35,6 +35,15 @@ bool progress_shown = false;
 
 }  // namespace
 
+void add_seed(CLI::App& verb, std::uint64_t& seed) {
+  const auto whole = [](const std::string& text) -> std::string {
+    const bool digits =
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return digits && text.size() <= 19 ? "" : "a seed is a whole number of up to 19 digits";
+  };
+  verb.add_option("--seed", seed, "Seed of the random pairs (default 1)")->check(whole);
+}
+
 void add_settings(CLI::App& verb, Settings& settings) {
   verb.add_option("MAP", settings.map, "Map file (TOML; docs/files.md)")->required();
   verb.add_option("-m,--memory", settings.memory,
@@ -118,18 +127,26 @@ IslandId island_named(const Map& map, const std::string& name, const char* optio
 }
 
 std::function<void(const std::string&)> progress_line() {
-  const auto start = std::chrono::steady_clock::now();
-  if (::isatty(STDERR_FILENO) == 0) return nullptr;
-  return [start](const std::string& what) {
-    if (std::chrono::steady_clock::now() - start < std::chrono::seconds(2)) return;
-    fmt::print(stderr, "\r\x1b[K{}", what);
+  using Clock = std::chrono::steady_clock;
+  const bool terminal = ::isatty(STDERR_FILENO) != 0;
+  auto last = std::make_shared<Clock::time_point>(Clock::now());
+  return [terminal, last](const std::string& what) {
+    const auto now = Clock::now();
+    if (!progress_shown && now - *last < std::chrono::seconds(2)) return;
+    // A terminal's line is rewritten at every step; a file gets one every two seconds.
+    if (!terminal && progress_shown && now - *last < std::chrono::seconds(2)) return;
+    if (terminal)
+      fmt::print(stderr, "\r\x1b[K{}", what);
+    else
+      fmt::print(stderr, "{}\n", what);
     std::fflush(stderr);
+    *last = now;
     progress_shown = true;
   };
 }
 
 void end_progress() {
-  if (progress_shown) fmt::print(stderr, "\r\x1b[K");
+  if (progress_shown && ::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r\x1b[K");
   progress_shown = false;
 }
 

@@ -29,6 +29,9 @@ struct Settings {
 // Adds MAP and the options above to a verb.
 void add_settings(CLI::App& verb, Settings& settings);
 
+// --seed, for verbs that draw at random.
+void add_seed(CLI::App& verb, std::uint64_t& seed);
+
 // Reads the map and applies what the options override. All of these throw Stop.
 [[nodiscard]] LoadedMap load_map(const Settings& settings);
 [[nodiscard]] StageSettings stage_settings(const Settings& settings);
@@ -37,8 +40,8 @@ void add_settings(CLI::App& verb, Settings& settings);
 
 [[nodiscard]] IslandId island_named(const Map& map, const std::string& name, const char* option);
 
-// A line on stderr that is rewritten in place, and only where somebody looks: on a terminal, and
-// only for work that has already lasted two seconds.
+// Says on stderr what is being done, once work has lasted two seconds: a line that is rewritten
+// in place on a terminal, a new one every two seconds elsewhere.
 [[nodiscard]] std::function<void(const std::string&)> progress_line();
 void end_progress();
 

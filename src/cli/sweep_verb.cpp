@@ -152,7 +152,7 @@ void add_sweep(CLI::App& app, Outcome&) {
   verb->add_option("--steps", options->steps, "Points of the range (default 21)")
       ->check(CLI::Range(2, 10'000));
   verb->add_flag("--log", options->log, "Space them evenly by ratio");
-  verb->add_option("--seed", options->seed, "Seed of the random pairs (default 1)");
+  add_seed(*verb, options->seed);
   verb->callback([options] { run(*options); });
 }
 

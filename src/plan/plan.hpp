@@ -22,6 +22,9 @@ struct PlanSettings {
   int fragments = 8;  // F of the streamed objectives
 };
 
+// Until the next round starts, when the exchange takes `round`: slack added, then whole steps.
+[[nodiscard]] Seconds round_length(Seconds round, const PlanSettings& settings);
+
 struct Arrival {
   IslandId receiver = 0;
   Duration latency;  // of flight, by way of the receiver's edge

@@ -82,7 +82,8 @@ PlannedClique plan_clique(const Stage& stage, const Round& round, const Clique& 
   PlannedClique planned;
   planned.islands = clique.islands;
   planned.weights = clique.weights;
-  planned.runnable = clique.size() <= kCliqueMembersMax;
+  // Only an edge needs to tell contributors apart.
+  planned.runnable = clique.size() <= kCliqueMembersMax || !stage.technology().aggregation;
   if (clique.size() == 1) return planned;
 
   Demand demand;
@@ -156,14 +157,14 @@ Seconds delay_when_streamed(const Plan& plan) {
   return Seconds::from_ps(longest);
 }
 
-Seconds round_length(const Plan& plan) {
-  const Seconds length = plan.round + plan.settings.slack;
-  const double step = plan.settings.step_time.ps;
-  if (!plan.settings.whole_steps || step <= 0) return length;
+}  // namespace
+
+Seconds round_length(Seconds round, const PlanSettings& settings) {
+  const Seconds length = round + settings.slack;
+  const double step = settings.step_time.ps;
+  if (!settings.whole_steps || step <= 0) return length;
   return Seconds::from_ps(std::ceil(length.ps / step) * step);
 }
-
-}  // namespace
 
 Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings& settings,
                const Mixing* known) {
@@ -190,7 +191,7 @@ Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings&
   }
   plan.mixing = known != nullptr ? *known : mix(schedule, stage.map().island_count());
 
-  const Seconds length = round_length(plan);
+  const Seconds length = round_length(plan.round, settings);
   for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
     plan.rounds[k].start = length * double(k);
     plan.rounds[k].length = length;

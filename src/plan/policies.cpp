@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/random.hpp"
 #include "plan/explain.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/rivals.hpp"
@@ -49,7 +50,8 @@ class Scorer {
     say("one-peer exponential");
     overlapped("one-peer exponential",
                one_peer_exponential(unicast_, exponential_order(unicast_), memory_),
-               "order by local search");
+               stage_.map().island_count() <= kExponentialExactMax ? "best order, by trying all"
+                                                                   : "order by local search");
     pairs_at_random();
     say("unicast schedules");
     unicast("unicast all-to-all", "all-to-all");
@@ -86,7 +88,7 @@ class Scorer {
   // A rival that trains while it exchanges, once every round.
   void overlapped(const std::string& name, const Exchange& exchange, const std::string& note) {
     Policy policy = from_exchange(name, exchange, note);
-    policy.cycle = exchange.time + settings_.plan.slack;
+    policy.cycle = round_length(exchange.time, settings_.plan);
     policy.area = exchange.mixing.area;
     policy.settles_after = exchange.mixing.settles_after;
     const double streamed = 1 - 1.0 / settings_.plan.fragments;
@@ -148,11 +150,10 @@ class Scorer {
   void pairs_at_random() {
     const Draws draws = draws_for(stage_.map().island_count());
     std::vector<Policy> drawn;
+    Random seeds(settings_.seed);
     for (int i = 0; i < draws.seeds; ++i) {
       say(fmt::format("random pairs, draw {} of {}", i + 1, draws.seeds));
-      // Consecutive integers are fine seeds for SplitMix64.
-      overlapped("random pairs",
-                 random_pairs(unicast_, settings_.seed + std::uint64_t(i), draws.rounds, memory_),
+      overlapped("random pairs", random_pairs(unicast_, seeds.next(), draws.rounds, memory_),
                  fmt::format("mean over {} draws of {} rounds", draws.seeds, draws.rounds));
       drawn.push_back(std::move(policies_.back()));
       policies_.pop_back();
@@ -160,7 +161,8 @@ class Scorer {
     policies_.push_back(mean_of(drawn));
   }
 
-  static Policy mean_of(const std::vector<Policy>& drawn) {
+  // With the standard error of the chosen objective in the note.
+  [[nodiscard]] Policy mean_of(const std::vector<Policy>& drawn) const {
     Policy mean = drawn.front();
     const double share = 1.0 / double(drawn.size());
     const auto average = [&](const auto& field) {
@@ -172,6 +174,13 @@ class Scorer {
     mean.cycle = Seconds::from_ps(average([](const Policy& p) { return p.cycle.ps; }));
     mean.area = average([](const Policy& p) { return *p.area; });
     mean.settles_after.reset();
+    const auto staleness_ms = [&](const Policy& p) {
+      return p.objective(settings_.plan.objective).ms();
+    };
+    const double middle = average(staleness_ms);
+    const double variance =
+        average([&](const Policy& p) { return std::pow(staleness_ms(p) - middle, 2); });
+    mean.note += fmt::format("; staleness ± {:.0f} ms", std::sqrt(variance * share));
     for (std::size_t k = 0; k < mean.objectives.size(); ++k)
       mean.objectives[k] =
           Seconds::from_ps(average([&](const Policy& p) { return p.objectives[k].ps; }));
@@ -253,7 +262,7 @@ Policy policy_of(const Stage& stage, const Plan& plan) {
 
 void sort_best_first(std::vector<Policy>& policies, Objective objective) {
   const auto rank = [&](const Policy& policy) {
-    return std::tuple(!policy.feasible, policy.blocking, !policy.runnable,
+    return std::tuple(!policy.feasible, policy.blocking,
                       policy.blocking ? -policy.utilisation : policy.objective(objective).ps);
   };
   std::stable_sort(policies.begin(), policies.end(),

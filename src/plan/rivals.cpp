@@ -50,6 +50,17 @@ std::vector<Flow> jumps(const std::vector<IslandId>& order, int distance) {
   return flows;
 }
 
+// The slowest of an exponential graph's rounds.
+PhasePrice price_exponential(const Stage& stage, const std::vector<IslandId>& order) {
+  PhasePrice slowest;
+  for (int k = 0; k < exponential_rounds(int(order.size())); ++k) {
+    const PhasePrice phase =
+        price_phase(stage, jumps(order, 1 << k), double(stage.payload().count));
+    if (phase.time > slowest.time) slowest = phase;
+  }
+  return slowest;
+}
+
 }  // namespace
 
 Exchange butterfly(const Stage& stage, MixingMemory& memory) {
@@ -84,15 +95,13 @@ Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& o
     exchange.mixing = everybody_averages(n, memory);
     return exchange;
   }
+  const PhasePrice slowest = price_exponential(stage, order);
+  exchange.time = slowest.time;
+  exchange.serialisation = slowest.serialisation;
+  exchange.limit = slowest.limit;
   Schedule schedule{"one-peer exponential", {}};
   for (int k = 0; k < exponential_rounds(n); ++k) {
     const std::vector<Flow> flows = jumps(order, 1 << k);
-    const PhasePrice phase = price_phase(stage, flows, double(stage.payload().count));
-    if (phase.time > exchange.time) {
-      exchange.time = phase.time;
-      exchange.serialisation = phase.serialisation;
-      exchange.limit = phase.limit;
-    }
     // Directed: a receiver averages with its sender, who listens to somebody else.
     Clique all;
     all.weights.assign(std::size_t(n) * n, 0);
@@ -112,6 +121,18 @@ std::vector<IslandId> exponential_order(const Stage& stage) {
   std::vector<IslandId> order = line_of_islands(stage.map(), stage.routes());
   const int n = int(order.size());
   if (n < 3 || n > kExponentialSearchMax) return order;
+  if (n <= kExponentialExactMax) {
+    std::sort(order.begin(), order.end());
+    std::vector<IslandId> best_order = order;
+    Seconds least = price_exponential(stage, order).time;
+    while (std::next_permutation(order.begin() + 1, order.end())) {
+      const Seconds time = price_exponential(stage, order).time;
+      if (time >= least) continue;
+      least = time;
+      best_order = order;
+    }
+    return best_order;
+  }
   // The longest flight decides; a high power lets swaps that shorten other long ones count too.
   const auto cost = [&] {
     double total = 0;

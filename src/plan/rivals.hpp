@@ -45,7 +45,9 @@ struct Exchange {
 // Round k: each island sends its state to the one 2^k places on, and averages with what it gets.
 [[nodiscard]] Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order,
                                             MixingMemory& memory);
-// An order in which the exponential graph's long jumps are short flights, by local search.
+// An order in which the exponential graph's long jumps are short flights: the best up to
+// kExponentialExactMax islands, by local search above.
+inline constexpr int kExponentialExactMax = 8;
 [[nodiscard]] std::vector<IslandId> exponential_order(const Stage& stage);
 
 // Fresh random pairs each round; T fits the slowest round that was drawn.

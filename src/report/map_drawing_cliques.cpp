@@ -127,7 +127,8 @@ std::string cliques_svg(const Map& map, const Routes& routes, const Schedule& sc
   const double height = std::min(430.0, width * 0.7);
 
   std::string caption =
-      "Members of a clique are tied to each other, in one colour and dash; islands that sit a "
+      "Members of a clique are tied to each other, or to their centre where there are many, in one "
+      "colour and dash; islands that sit a "
       "round out are tied to nobody.";
   if (map.links.size() <= kLinksMost) caption += " Grey: the network's links.";
   if (panels < schedule.rounds.size())

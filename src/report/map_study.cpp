@@ -93,7 +93,9 @@ class Study {
   }
 
   void compare_policies() {
-    Section& to = section("Every policy", {idle_claim(compare_, policies_)});
+    const std::string claim = idle_claim(compare_, policies_);
+    Section& to = section("Every policy", {});
+    if (!claim.empty()) to.paragraphs.push_back(claim);
     to.table.push_back({"policy", "kind", "T ms", "A", "staleness ms", "squared ms", "streamed ms",
                         "GPUs busy", "limited by"});
     for (const Policy& policy : policies_) {
@@ -146,14 +148,26 @@ class Study {
   void draw_utilisation() {
     Section& to = section("What GPUs do meanwhile", {});
     std::vector<Policy> four;
-    for (const char* name :
-         {"synchronous SGD, ring", "synchronous SGD, multicast + edges", "all-to-all", "triangles"})
-      for (const Policy& policy : policies_)
-        if (policy.name == name && policy.feasible) four.push_back(policy);
+    std::vector<std::string> missing;
+    for (const char* name : {"synchronous SGD, ring", "synchronous SGD, multicast + edges",
+                             "all-to-all", "triangles"}) {
+      const auto found = std::find_if(
+          policies_.begin(), policies_.end(),
+          [&](const Policy& policy) { return policy.name == name && policy.feasible; });
+      if (found == policies_.end())
+        missing.emplace_back(name);
+      else
+        four.push_back(*found);
+    }
     const Objective objective = compare_.plan.objective;
-    add(to, "utilisation-paper",
-        chart_svg(utilisation_against_staleness(four, "Utilisation and staleness: the paper's four",
-                                                objective)));
+    Chart paper = utilisation_against_staleness(
+        four, "Utilisation and staleness: two that block, two that do not", objective);
+    paper.caption +=
+        fmt::format(" {}, steps of {}.", stage_text(stage_), to_text(compare_.plan.step_time));
+    if (!missing.empty())
+      paper.caption +=
+          fmt::format(" Infeasible or not defined here: {}.", fmt::join(missing, "; "));
+    add(to, "utilisation-paper", chart_svg(paper));
     add(to, "utilisation-all",
         chart_svg(utilisation_against_staleness(
             policies_, "Utilisation and staleness: every policy", objective)));
@@ -187,18 +201,19 @@ class Study {
     for (const WinnerChange& change : result.winners)
       words.push_back(fmt::format("From {}: {} leads.", result.points[change.point].setting.text,
                                   change.winner));
-    Chart chart = sweep_figure("Staleness against memory at the edge", "memory of every edge, MB",
-                               megabytes, "staleness, ms", lines);
+    Chart chart = sweep_figure("Staleness against memory at the edge", "memory of every edge (MB)",
+                               megabytes, "staleness (ms)", lines);
+    chart.caption = fmt::format("The {} best with the most memory are drawn.", lines.size());
     leave_out_above(chart, 3 * lines.front().second.back());
     add(section("How memory moves the answer", words), "sweep-memory", chart_svg(chart));
   }
 
   // A schedule throttled a hundredfold would hide where the others cross.
   static void leave_out_above(Chart& chart, double most) {
+    if (!(most > 0)) return;
     for (Series& series : chart.series)
       std::erase_if(series.points, [&](const auto& point) { return !(point.second <= most); });
-    chart.caption += fmt::format("{}Values above {:.0f} ms are left out.",
-                                 chart.caption.empty() ? "" : " ", most);
+    chart.caption += fmt::format(" What is infeasible or above {:.0f} ms is left out.", most);
   }
 
   void draw_ladder() {

@@ -3,6 +3,8 @@
 // sines come from a series, and what is left are the operations that IEEE 754 fixes entirely.
 #include "topology/generate_map.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -102,7 +104,8 @@ class MapGenerator {
  public:
   MapGenerator(int islands, std::uint64_t seed, const GenerateOptions& options)
       : options_(options), random_(seed) {
-    map_.name = fmt::format("Generated, {} islands, seed {}", islands, seed);
+    map_.name =
+        fmt::format("Generated, {}, seed {}", counted(std::size_t(islands), "island"), seed);
     map_.source = fmt::format("cotillion topology generate --islands {} --seed {}", islands, seed);
     map_.payload = options.payload;
     map_.edge.memory = options.memory;
