@@ -8,8 +8,9 @@ namespace cotillion {
 namespace {
 
 std::string winner_of(const std::vector<Policy>& policies) {
-  const Policy& best = policies.front();
-  return best.feasible && best.runnable && !best.blocking ? best.name : "none";
+  for (const Policy& policy : policies)
+    if (policy.feasible && policy.runnable && !policy.blocking) return policy.name;
+  return "none";
 }
 
 }  // namespace
