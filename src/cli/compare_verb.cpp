@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <set>
 
+#include "base/fingerprint.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
+#include "plan/plan_reader.hpp"
 #include "report/compare_report.hpp"
 
 namespace cotillion::cli {
@@ -15,6 +18,7 @@ struct Options : Settings {
   int diloco_steps = 50;
   std::uint64_t seed = 1;
   std::vector<std::string> ring;
+  std::vector<std::string> plans;
 };
 
 std::vector<IslandId> ring_order(const Map& map, const std::vector<std::string>& names) {
@@ -28,21 +32,35 @@ std::vector<IslandId> ring_order(const Map& map, const std::vector<std::string>&
   return order;
 }
 
+// A plan that was found before, priced here: its rounds count, not the network it was made for.
+Plan planned(const std::string& path, const Stage& stage, const PlanSettings& settings,
+             Provenance& made_by) {
+  const std::string text = read_file(path);
+  auto schedule = read_planned_schedule(text, path, stage.map());
+  if (!schedule) throw Stop{kUsedWrongly, to_text(schedule.error())};
+  made_by.inputs.emplace_back("plan", fingerprint(text));
+  schedule->name = std::filesystem::path(path).filename();
+  return make_plan(stage, *schedule, settings);
+}
+
 void run(const Options& options) {
   const LoadedMap loaded = load_map(options);
   const Routes routes(loaded.map);
   const Stage stage(loaded.map, routes, stage_settings(options));
   CompareSettings settings;
-  settings.plan = plan_settings(options);
+  settings.plan = plan_settings(options, loaded.map);
   settings.local_steps = options.local_steps;
   settings.diloco_steps = options.diloco_steps;
   settings.seed = options.seed;
   settings.ring_order = ring_order(loaded.map, options.ring);
   settings.progress = progress_line();
   MixingMemory memory;
-  const std::vector<Policy> policies = score_policies(stage, settings, memory);
-  end_progress();
   Provenance made_by = made_from(loaded);
+  std::vector<Policy> policies = score_policies(stage, settings, memory);
+  for (const std::string& path : options.plans)
+    policies.push_back(policy_of(stage, planned(path, stage, settings.plan, made_by)));
+  sort_best_first(policies, settings.plan.objective);
+  end_progress();
   made_by.seed = options.seed;
   if (options.json)
     print_json(compare_json(stage, settings, policies, made_by));
@@ -61,7 +79,11 @@ void add_compare(CLI::App& app, Outcome&) {
       ->check(CLI::Range(1, 1'000'000));
   compare->add_option("--diloco-steps", options->diloco_steps, "H of DiLoCo (default 50)")
       ->check(CLI::Range(1, 1'000'000));
-  add_seed(*compare, options->seed);
+  compare
+      ->add_option("--plan", options->plans,
+                   "A plan that `cotillion plan -o` wrote, to be scored too; may be repeated")
+      ->allow_extra_args(false);
+  add_seed(*compare, options->seed, "the random pairs");
   compare
       ->add_option("--ring", options->ring,
                    "Order of the ring, as LON,NYC,… (default: the best is sought)")

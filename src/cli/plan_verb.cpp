@@ -3,12 +3,13 @@
 #include <memory>
 
 #include "base/fingerprint.hpp"
-#include "cli/settings.hpp"
+#include "cli/search_run.hpp"
 #include "cli/verbs.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
 #include "plan/schedule_file.hpp"
 #include "report/plan_report.hpp"
+#include "report/why_report.hpp"
 
 namespace cotillion::cli {
 namespace {
@@ -17,6 +18,8 @@ struct Options : Settings {
   std::string schedule;
   std::string output;
   bool full = false;
+  bool why = false;
+  SearchOptions search;
 };
 
 bool is_file_name(const std::string& schedule) {
@@ -39,89 +42,146 @@ Schedule load_schedule(const Options& options, const Map& map, const Routes& rou
 }
 
 struct Candidates {
-  std::vector<Plan> plans;  // best first; never empty
+  std::vector<Plan> plans;  // best first
   std::vector<std::string> left_out;
 };
 
-// The paper's way: every named schedule that is defined here, best first.
-Candidates price_named(const Stage& stage, const PlanSettings& settings) {
+// The paper's way: every named schedule that is defined here and that users would have.
+Candidates price_named(const Stage& stage, const SearchSettings& settings) {
   Candidates candidates;
+  const Rules rules(stage, settings.constraints);
   for (const ScheduleName& name : schedule_names()) {
     const auto schedule = named_schedule(name.name, stage.map(), stage.routes());
-    if (schedule)
-      candidates.plans.push_back(make_plan(stage, *schedule, settings));
-    else
+    if (!schedule)
       candidates.left_out.push_back(fmt::format("{}: {}", name.name, schedule.error().message));
+    else if (!rules.allows(*schedule))
+      candidates.left_out.push_back(
+          fmt::format("{}: does not obey the constraints", schedule->name));
+    else
+      candidates.plans.push_back(make_plan(stage, *schedule, settings.plan));
   }
   sort_best_first(candidates.plans);
   return candidates;
 }
 
-void run(const Options& options, Outcome& outcome) {
+void add_json(Json& json, const Candidates& candidates) {
+  Json& others = json["candidates"] = Json::array();
+  for (const Plan& plan : candidates.plans)
+    others.push_back({{"schedule", plan.schedule},
+                      {"feasible", plan.feasible},
+                      {"round_ms", plan.feasible ? Json(plan.round.ms()) : Json(nullptr)},
+                      {"area", number_or_null(plan.mixing.area)},
+                      {"staleness_ms", number_or_null(plan.staleness().ms())}});
+  Json& left_out = json["left_out"] = Json::array();
+  for (const std::string& reason : candidates.left_out) left_out.push_back(reason);
+}
+
+std::string text_of(const Stage& stage, const Candidates& candidates) {
+  std::string text;
+  if (!candidates.plans.empty()) text += candidates_text(stage, candidates.plans);
+  for (const std::string& reason : candidates.left_out) text += reason + "\n";
+  return text;
+}
+
+int exit_code(const Plan& plan) {
+  const bool settles = !plan.mixing.phases.empty();
+  return plan.feasible && settles ? kDone : kAnswerIsNo;
+}
+
+// Writes and prints; `json` is the plan's, `text` what people read.
+void hand_over(const Options& options, const Json& json, const Candidates& candidates,
+               std::string text) {
+  if (!options.output.empty()) {
+    write_file(options.output, json.dump(1) + "\n");
+    text += fmt::format("plan written to {}\n", options.output);
+  }
+  if (!options.json) return print(text);
+  Json printed = json;
+  add_json(printed, candidates);
+  print_json(printed);
+}
+
+// The schedule that was asked for, priced.
+int price(const Options& options, const Stage& stage, Provenance made_by) {
+  const Schedule schedule = load_schedule(options, stage.map(), stage.routes(), made_by);
+  const Plan plan = make_plan(stage, schedule, plan_settings(options, stage.map()));
+  hand_over(options, to_json(stage, plan, made_by), {{plan}, {}},
+            plan_text(stage, plan, options.full));
+  return exit_code(plan);
+}
+
+// The best schedule, with the named ones beside it.
+int seek(const Options& options, const Stage& stage, Provenance made_by) {
+  const SearchSettings settings =
+      search_settings(options.search, plan_settings(options, stage.map()), stage, made_by);
+  SearchRun run(options.search);
+  const SearchResult result = run.search(stage, settings);
+  const SearchConduct conduct = run.conduct(settings);
+  Candidates candidates = price_named(stage, settings);
+  if (!result.found) {
+    Json json = to_json(made_by);
+    json["search"] = search_json(result, conduct);
+    add_json(json, candidates);
+    if (options.json)
+      print_json(json);
+    else
+      print(text_of(stage, candidates));
+    throw Stop{kAnswerIsNo, nothing_found_text(result, conduct)};
+  }
+  // On small maps everything is asked and planned again at once; on others when asked to.
+  const bool everything = options.why || stage.map().island_count() <= kExactIslandsMax;
+  const Why reasons =
+      run.why(stage, settings, result, everything ? WhyCare::kEverything : WhyCare::kBinding);
+  candidates.plans.insert(candidates.plans.begin(), result.plan);
+  Json json = to_json(stage, result.plan, made_by);
+  json["search"] = search_json(result, conduct);
+  json["why"] = why_json(result, reasons);
+  hand_over(options, json, candidates,
+            text_of(stage, candidates) + "\n" + plan_text(stage, result.plan, options.full) +
+                search_text(result, conduct) + why_text(result, reasons));
+  return exit_code(result.plan);
+}
+
+void run(const CLI::App& verb, const Options& options, Outcome& outcome) {
+  const std::string unused = search_option_given(verb);
+  if (!options.schedule.empty() && !unused.empty())
+    throw Stop{kUsedWrongly, fmt::format("{}: with --schedule nothing is searched; leave out one "
+                                         "of the two",
+                                         unused)};
   const LoadedMap loaded = load_map(options);
-  Provenance made_by = made_from(loaded);
   const Routes routes(loaded.map);
   const Stage stage(loaded.map, routes, stage_settings(options));
-  const PlanSettings settings = plan_settings(options);
-
-  Candidates candidates;
-  const bool one = !options.schedule.empty();
-  if (one)
-    candidates.plans.push_back(
-        make_plan(stage, load_schedule(options, loaded.map, routes, made_by), settings));
-  else
-    candidates = price_named(stage, settings);
-  const Plan& best = candidates.plans.front();
-
-  if (!options.output.empty() || options.json) {
-    Json json = to_json(stage, best, made_by);
-    if (!options.output.empty()) write_file(options.output, json.dump(1) + "\n");
-    if (options.json) {
-      Json& others = json["candidates"] = Json::array();
-      for (const Plan& plan : candidates.plans)
-        others.push_back({{"schedule", plan.schedule},
-                          {"feasible", plan.feasible},
-                          {"round_ms", plan.feasible ? Json(plan.round.ms()) : Json(nullptr)},
-                          {"area", number_or_null(plan.mixing.area)},
-                          {"staleness_ms", number_or_null(plan.staleness().ms())}});
-      Json& left_out = json["left_out"] = Json::array();
-      for (const std::string& reason : candidates.left_out) left_out.push_back(reason);
-      print_json(json);
-    }
-  }
-  if (!options.json) {
-    std::string text;
-    if (!one) {
-      text += candidates_text(stage, candidates.plans);
-      for (const std::string& reason : candidates.left_out) text += reason + "\n";
-      text += fmt::format("\nBest of these: {}\n\n", best.schedule);
-    }
-    text += plan_text(stage, best, options.full);
-    if (!options.output.empty()) text += fmt::format("plan written to {}\n", options.output);
-    print(text);
-  }
-  const bool settles = !best.mixing.phases.empty();
-  outcome.code = best.feasible && settles ? kDone : kAnswerIsNo;
+  outcome.code = options.schedule.empty() ? seek(options, stage, made_from(loaded))
+                                          : price(options, stage, made_from(loaded));
 }
 
 std::string schedule_help() {
   std::string help = "A schedule file (.toml), or one of:\n";
   for (const ScheduleName& name : schedule_names())
     help += fmt::format("  {:<11} {}\n", name.name, name.help);
-  return help + "Without it, all of these are priced and the best is taken";
+  return help + "Without it, the best schedule is sought and shown beside these";
 }
 
 }  // namespace
 
 void add_plan(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
-  CLI::App* plan = app.add_subcommand(
-      "plan", "Price a schedule on a map: round length, who sends when and how fast, staleness");
+  CLI::App* plan =
+      app.add_subcommand("plan",
+                         "Find the best schedule for a map, or price a given one: round length, "
+                         "who sends when and how\n"
+                         "fast, staleness. Ctrl-C ends the search with the best plan so far");
   add_settings(*plan, *options);
   plan->add_option("-s,--schedule", options->schedule, schedule_help());
   plan->add_option("-o,--output", options->output, "Write the plan here (JSON)");
   plan->add_flag("--full", options->full, "Print every link and every edge");
-  plan->callback([options, &outcome] { run(*options, outcome); });
+  plan->add_flag(
+      "--why", options->why,
+      "Ask of every edge, island and link what more of it would be worth, and plan again "
+      "without each link\n(done anyway up to nine islands)");
+  add_egress_cap(*plan, *options);
+  add_search_options(*plan, options->search);
+  plan->callback([options, plan, &outcome] { run(*plan, *options, outcome); });
 }
 
 }  // namespace cotillion::cli

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <limits>
 #include <memory>
 
 #include "base/text.hpp"
@@ -31,17 +33,51 @@ void override_memory(Map& map, const std::string& text) {
   map.aggregators[edge].spec.memory = memory;
 }
 
+// "5TB" for every island, or "HKG=1TB" for one, in bytes an hour.
+void cap_egress(const Map& map, const std::string& text, std::vector<double>& most) {
+  constexpr double kSecondsPerHour = 3600;
+  const std::size_t equals = text.find('=');
+  const bool everybody = equals == std::string::npos;
+  const Bytes an_hour =
+      option_value(parse_bytes(everybody ? text : text.substr(equals + 1)), "--egress-cap");
+  if (an_hour.count == 0)
+    throw Stop{kUsedWrongly,
+               "--egress-cap: zero; whoever may send nothing cannot take part, remove it from the "
+               "map"};
+  const double a_second = double(an_hour.count) / kSecondsPerHour;
+  if (everybody)
+    most.assign(map.islands.size(), a_second);
+  else
+    most[island_named(map, text.substr(0, equals), "--egress-cap")] = a_second;
+}
+
+// What is said of all goes first, whatever the order of the arguments.
+std::vector<std::string> all_before_one(std::vector<std::string> texts) {
+  std::stable_partition(texts.begin(), texts.end(), [](const std::string& text) {
+    return text.find('=') == std::string::npos;
+  });
+  return texts;
+}
+
 bool progress_shown = false;
 
 }  // namespace
 
-void add_seed(CLI::App& verb, std::uint64_t& seed) {
+void add_egress_cap(CLI::App& verb, Settings& settings) {
+  verb.add_option("--egress-cap", settings.egress_cap,
+                  "The most an island may send in an hour (5TB), or one of them (HKG=1TB); may be "
+                  "repeated. Rounds start later rather than exceed it")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& what) {
   const auto whole = [](const std::string& text) -> std::string {
     const bool digits =
         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     return digits && text.size() <= 19 ? "" : "a seed is a whole number of up to 19 digits";
   };
-  verb.add_option("--seed", seed, "Seed of the random pairs (default 1)")->check(whole);
+  return verb.add_option("--seed", seed, fmt::format("Seed of {} (default 1)", what))->check(whole);
 }
 
 void add_settings(CLI::App& verb, Settings& settings) {
@@ -69,12 +105,7 @@ void add_settings(CLI::App& verb, Settings& settings) {
 
 LoadedMap load_map(const Settings& settings) {
   LoadedMap loaded = load_map(settings.map);
-  // A size for all edges goes first, whatever the order of the arguments.
-  std::vector<std::string> memory = settings.memory;
-  std::stable_partition(memory.begin(), memory.end(), [](const std::string& text) {
-    return text.find('=') == std::string::npos;
-  });
-  for (const std::string& text : memory) override_memory(loaded.map, text);
+  for (const std::string& text : all_before_one(settings.memory)) override_memory(loaded.map, text);
   if (!settings.payload.empty()) {
     loaded.map.payload = option_value(parse_bytes(settings.payload), "--payload");
     if (loaded.map.payload.count == 0)
@@ -94,7 +125,7 @@ StageSettings stage_settings(const Settings& settings) {
   return {*technology, settings.ship_state};
 }
 
-PlanSettings plan_settings(const Settings& settings) {
+PlanSettings plan_settings(const Settings& settings, const Map& map) {
   PlanSettings plan;
   plan.slack = option_value(parse_duration(settings.slack), "--slack");
   plan.step_time = option_value(parse_duration(settings.step_time), "--step-time");
@@ -109,6 +140,10 @@ PlanSettings plan_settings(const Settings& settings) {
                            "squared-streamed",
                            shown(settings.objective))};
   plan.objective = *objective;
+  if (!settings.egress_cap.empty())
+    plan.egress_most.assign(map.islands.size(), std::numeric_limits<double>::infinity());
+  for (const std::string& text : all_before_one(settings.egress_cap))
+    cap_egress(map, text, plan.egress_most);
   return plan;
 }
 
@@ -128,6 +163,8 @@ IslandId island_named(const Map& map, const std::string& name, const char* optio
 
 std::function<void(const std::string&)> progress_line() {
   using Clock = std::chrono::steady_clock;
+  // For those who compare what is printed: whether two seconds pass depends on the machine.
+  if (std::getenv("COTILLION_QUIET") != nullptr) return [](const std::string&) {};
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   auto last = std::make_shared<Clock::time_point>(Clock::now());
   return [terminal, last](const std::string& what) {

@@ -23,25 +23,30 @@ struct Settings {
   std::string slack = "0ms";
   std::string step_time = "169ms";
   bool whole_steps = false;
+  std::vector<std::string> egress_cap;
   bool json = false;
 };
 
 // Adds MAP and the options above to a verb.
 void add_settings(CLI::App& verb, Settings& settings);
 
-// --seed, for verbs that draw at random.
-void add_seed(CLI::App& verb, std::uint64_t& seed);
+// --egress-cap, for verbs whose every answer obeys it.
+void add_egress_cap(CLI::App& verb, Settings& settings);
+
+// --seed, for verbs that draw at random: `what` is drawn.
+CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& what);
 
 // Reads the map and applies what the options override. All of these throw Stop.
 [[nodiscard]] LoadedMap load_map(const Settings& settings);
 [[nodiscard]] StageSettings stage_settings(const Settings& settings);
-[[nodiscard]] PlanSettings plan_settings(const Settings& settings);
+[[nodiscard]] PlanSettings plan_settings(const Settings& settings, const Map& map);
 [[nodiscard]] Provenance made_from(const LoadedMap& map);
 
 [[nodiscard]] IslandId island_named(const Map& map, const std::string& name, const char* option);
 
 // Says on stderr what is being done, once work has lasted two seconds: a line that is rewritten
-// in place on a terminal, a new one every two seconds elsewhere.
+// in place on a terminal, a new one every two seconds elsewhere, and nothing if COTILLION_QUIET
+// is set in the environment.
 [[nodiscard]] std::function<void(const std::string&)> progress_line();
 void end_progress();
 

@@ -122,7 +122,7 @@ void run(Options options) {
   const Turning turning = turning_of(options);
   const LoadedMap loaded = load_map(options);
   CompareSettings settings;
-  settings.plan = plan_settings(options);
+  settings.plan = plan_settings(options, loaded.map);
   settings.seed = options.seed;
   settings.progress = progress_line();
   const Sweep result =
@@ -152,7 +152,7 @@ void add_sweep(CLI::App& app, Outcome&) {
   verb->add_option("--steps", options->steps, "Points of the range (default 21)")
       ->check(CLI::Range(2, 10'000));
   verb->add_flag("--log", options->log, "Space them evenly by ratio");
-  add_seed(*verb, options->seed);
+  add_seed(*verb, options->seed, "the random pairs");
   verb->callback([options] { run(*options); });
 }
 

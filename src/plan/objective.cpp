@@ -54,4 +54,11 @@ Seconds staleness(Objective objective, const Mixing& mixing, const std::vector<S
   return Seconds::from_ps(total / period);
 }
 
+Seconds staleness_of_equal_rounds(Objective objective, Seconds length, double area,
+                                  Seconds streamed_delay) {
+  const bool streamed =
+      objective == Objective::kPaperStreamed || objective == Objective::kSquaredStreamed;
+  return streamed ? length * (area - 0.5) + streamed_delay : length * (area + 0.5);
+}
+
 }  // namespace cotillion

@@ -34,4 +34,8 @@ inline constexpr std::array kObjectives = {Objective::kPaper, Objective::kSquare
 [[nodiscard]] Seconds staleness(Objective objective, const Mixing& mixing,
                                 const std::vector<Seconds>& lengths, Seconds streamed_delay);
 
+// The same for rounds of one length, when the area is known.
+[[nodiscard]] Seconds staleness_of_equal_rounds(Objective objective, Seconds length, double area,
+                                                Seconds streamed_delay);
+
 }  // namespace cotillion

@@ -20,10 +20,17 @@ struct PlanSettings {
   bool whole_steps = false;  // round lengths up to a multiple of τ
   Objective objective = Objective::kPaper;
   int fragments = 8;  // F of the streamed objectives
+  // The most that each island may send, bytes per second; infinite where it does not matter.
+  // Rounds are made longer than the exchange rather than exceed it. Empty: nobody has a cap.
+  std::vector<double> egress_most;
 };
 
 // Until the next round starts, when the exchange takes `round`: slack added, then whole steps.
 [[nodiscard]] Seconds round_length(Seconds round, const PlanSettings& settings);
+
+// The same under egress caps, when each island emits so many copies of the payload in a period.
+[[nodiscard]] Seconds round_length(const Stage& stage, const PlanSettings& settings, Seconds round,
+                                   const std::vector<int>& sent, int period);
 
 struct Arrival {
   IslandId receiver = 0;

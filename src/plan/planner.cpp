@@ -157,6 +157,15 @@ Seconds delay_when_streamed(const Plan& plan) {
   return Seconds::from_ps(longest);
 }
 
+// Copies of the payload that each island emits in a period.
+std::vector<int> payloads_sent(const Stage& stage, const Plan& plan) {
+  std::vector<int> sent(stage.map().islands.size(), 0);
+  for (const PlannedRound& round : plan.rounds)
+    for (const PlannedClique& clique : round.cliques)
+      for (const Stream& stream : clique.streams) sent[stream.sender] += stream.copies.front();
+  return sent;
+}
+
 }  // namespace
 
 Seconds round_length(Seconds round, const PlanSettings& settings) {
@@ -164,6 +173,17 @@ Seconds round_length(Seconds round, const PlanSettings& settings) {
   const double step = settings.step_time.ps;
   if (!settings.whole_steps || step <= 0) return length;
   return Seconds::from_ps(std::ceil(length.ps / step) * step);
+}
+
+Seconds round_length(const Stage& stage, const PlanSettings& settings, Seconds round,
+                     const std::vector<int>& sent, int period) {
+  const double wire = double(wire_bytes(stage.map().edge, stage.payload()).count);
+  Seconds needed = round;
+  for (std::size_t i = 0; i < settings.egress_most.size(); ++i) {
+    const double seconds = wire * sent[i] / (period * settings.egress_most[i]);
+    needed = std::max(needed, Seconds::from_ps(seconds * kPicosecondsPerSecond) - settings.slack);
+  }
+  return round_length(needed, settings);
 }
 
 Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings& settings,
@@ -191,7 +211,8 @@ Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings&
   }
   plan.mixing = known != nullptr ? *known : mix(schedule, stage.map().island_count());
 
-  const Seconds length = round_length(plan.round, settings);
+  const Seconds length = round_length(stage, settings, plan.round, payloads_sent(stage, plan),
+                                      int(plan.rounds.size()));
   for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
     plan.rounds[k].start = length * double(k);
     plan.rounds[k].length = length;

@@ -19,6 +19,7 @@ constexpr double kInset = 12;          // between the frame and the least and gr
 constexpr double kHead = 30;           // above a scatter: room for a label
 constexpr double kMarkRadius = 4.5;
 constexpr double kLabelReach = 340;
+constexpr double kLineDots = 7;  // apart: less than a letter is high
 constexpr int kLabelAttempts = 12;
 constexpr int kTicksX = 9, kTicksY = 7;
 
@@ -71,10 +72,14 @@ class Composition {
   [[nodiscard]] double radius(const Series& series) const {
     return series.emphasised ? kMarkRadius + 1.5 : kMarkRadius;
   }
+  [[nodiscard]] Chart::Kind kind_of(const Series& series) const {
+    return series.kind.value_or(chart_.kind);
+  }
   [[nodiscard]] static Axis axis(const Chart& chart, bool vertical);
   [[nodiscard]] Legend plan_legend() const;
   void lay_out();
   void place_labels();
+  void keep_clear(LabelPlacer& placer, const Series& series) const;
   [[nodiscard]] Placement placed_in(std::vector<Labelled>& order) const;
 
   void draw_grid(Svg& svg) const;
@@ -161,9 +166,11 @@ void Composition::lay_out() {
   frame_ = {left, kTitleHeight, std::max(right - left, 60.0),
             std::max(bottom - kTitleHeight, 60.0)};
   x_.place(frame_.x + kInset, frame_.right() - kInset);
-  // Zero stands on the frame of lines; a scatter's marks need room around them.
-  const bool scatter = chart_.kind == Chart::Kind::kScatter;
-  const double foot = scatter || chart_.y_log ? kInset : 0;
+  // Zero stands on the frame of lines; marks, and lines that could be taken for it, need room.
+  const bool scatter =
+      std::any_of(chart_.series.begin(), chart_.series.end(),
+                  [&](const Series& series) { return kind_of(series) == Chart::Kind::kScatter; });
+  const double foot = scatter || chart_.y_log || !chart_.y_from_zero ? kInset : 0;
   y_.place(frame_.bottom() - foot, frame_.y + (scatter ? kHead : kInset));
   // As many ticks as their labels leave room for.
   int wanted = kTicksX;
@@ -181,11 +188,31 @@ void Composition::lay_out() {
   }
 }
 
+// Of labels. A line is a row of dots to the placer; leaders pass between them.
+void Composition::keep_clear(LabelPlacer& placer, const Series& series) const {
+  const std::vector<std::pair<double, double>>& points = series.points;
+  const auto keep_line = [&](Point a, Point b) {
+    const int dots = int(std::hypot(b.x - a.x, b.y - a.y) / kLineDots);
+    for (int i = 1; i <= dots; ++i)
+      placer.keep_clear(
+          {a.x + (b.x - a.x) * i / (dots + 1) - 1, a.y + (b.y - a.y) * i / (dots + 1) - 1, 2, 2});
+  };
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    if (!drawable(points[i - 1]) || !drawable(points[i])) continue;
+    const Point a = pixel(points[i - 1]), b = pixel(points[i]);
+    const Point corner = kind_of(series) == Chart::Kind::kStep ? Point{b.x, a.y} : a;
+    keep_line(a, corner);
+    keep_line(corner, b);
+  }
+}
+
 Placement Composition::placed_in(std::vector<Labelled>& order) const {
   LabelPlacer placer({frame_.x + 2, frame_.y + 2, frame_.width - 4, frame_.height - 4});
-  for (const Series& series : chart_.series)
+  for (const Series& series : chart_.series) {
     for (const auto& point : series.points)
       if (drawable(point)) placer.add_mark(pixel(point), radius(series) + 1);
+    if (kind_of(series) != Chart::Kind::kScatter) keep_clear(placer, series);
+  }
   Placement placement;
   for (Labelled& point : order) {
     const auto found =
@@ -247,7 +274,7 @@ void Composition::draw_run(Svg& svg, std::size_t index, const std::vector<Point>
   const Series& series = chart_.series[index];
   std::vector<Point> path;
   for (const Point& point : run) {
-    if (chart_.kind == Chart::Kind::kStep && !path.empty())
+    if (kind_of(series) == Chart::Kind::kStep && !path.empty())
       path.push_back({point.x, path.back().y});
     path.push_back(point);
   }
@@ -266,7 +293,7 @@ void Composition::draw_series(Svg& svg, std::size_t index) const {
   const Series& series = chart_.series[index];
   std::vector<Point> run, all;
   const auto flush = [&] {
-    if (chart_.kind != Chart::Kind::kScatter) draw_run(svg, index, run);
+    if (kind_of(series) != Chart::Kind::kScatter) draw_run(svg, index, run);
     all.insert(all.end(), run.begin(), run.end());
     run.clear();
   };
@@ -278,7 +305,7 @@ void Composition::draw_series(Svg& svg, std::size_t index) const {
   flush();
   // Marks of a long line would hide it: about twenty tell it from its neighbours as well.
   const std::size_t stride =
-      chart_.kind == Chart::Kind::kScatter ? 1 : std::max<std::size_t>(1, all.size() / 20);
+      kind_of(series) == Chart::Kind::kScatter ? 1 : std::max<std::size_t>(1, all.size() / 20);
   // Lines that run together show their marks in turn.
   for (std::size_t i = (3 * index) % stride; i < all.size(); i += stride)
     draw_mark(svg, mark_of(index), all[i], radius(series), palette_colour(index));
@@ -292,7 +319,7 @@ void Composition::draw_legend(Svg& svg) const {
     const double x = legend_.below ? kMargin + column * legend_.width : frame_.right() + 18;
     const double y = (legend_.below ? frame_.bottom() + 62 : frame_.y + 14) + row * kLegendRow;
     const Series& series = chart_.series[i];
-    if (chart_.kind != Chart::Kind::kScatter)
+    if (kind_of(series) != Chart::Kind::kScatter)
       svg.line({x, y}, {x + kLegendSample, y},
                {.stroke = palette_colour(i),
                 .width = series.emphasised ? 3.2 : 2.0,

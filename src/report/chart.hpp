@@ -2,6 +2,7 @@
 // data, and series that stay distinct in grey.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,19 +12,22 @@
 
 namespace cotillion {
 
+enum class ChartKind { kLine, kScatter, kStep };
+
 struct Series {
   std::string name;
   // In the order in which a line joins them. An infinite or undefined point is left out, breaks
   // the line, and is confessed in the caption.
   std::vector<std::pair<double, double>> points;
   Mark mark = Mark::kAuto;
-  bool emphasised = false;          // thicker, and labelled first
-  std::vector<std::string> labels;  // of a scatter's points: one each, or none at all
-  bool filled = false;              // the area under it is tinted
+  bool emphasised = false;                       // thicker, and labelled first
+  std::vector<std::string> labels;               // of a scatter's points: one each, or none at all
+  bool filled = false;                           // the area under it is tinted
+  std::optional<ChartKind> kind = std::nullopt;  // where it differs from the chart's
 };
 
 struct Chart {
-  enum class Kind { kLine, kScatter, kStep };
+  using Kind = ChartKind;
   std::string title;
   std::string caption;  // below the plot, in whole sentences
   std::string x_label;  // with the unit

@@ -7,10 +7,12 @@
 
 #include "plan/named_schedule.hpp"
 #include "report/bars.hpp"
+#include "report/chart_axis.hpp"
 #include "report/compare_report.hpp"
 #include "report/figures.hpp"
 #include "report/map_drawing.hpp"
 #include "report/plan_report.hpp"
+#include "report/search_figures.hpp"
 #include "report/table.hpp"
 #include "report/timeline.hpp"
 
@@ -26,10 +28,12 @@ struct Danced {
 
 class Study {
  public:
-  Study(const Map& map, const StageSettings& stage_settings, const CompareSettings& compare)
+  Study(const Map& map, const StageSettings& stage_settings, const CompareSettings& compare,
+        const SearchStory* search)
       : map_(map),
         settings_(stage_settings),
         compare_(compare),
+        search_(search),
         routes_(map),
         stage_(map, routes_, stage_settings) {}
 
@@ -37,9 +41,14 @@ class Study {
     say("schedules");
     plan_schedules();
     policies_ = score_policies(stage_, compare_, memory_);
+    if (found() != nullptr) {
+      policies_.insert(policies_.begin(), policy_of(stage_, found()->plan));
+      sort_best_first(policies_, compare_.plan.objective);
+    }
     study_.page.title = map_.name.empty() ? "A map" : map_.name;
     study_.page.subtitle = stage_text(stage_) + ". " + made_by;
     draw_map();
+    if (search_ != nullptr) tell_search();
     compare_policies();
     draw_cliques();
     draw_survival();
@@ -65,7 +74,12 @@ class Study {
     study_.figures.push_back({name, std::move(svg)});
   }
 
+  [[nodiscard]] const SearchResult* found() const {
+    return search_ != nullptr && search_->result.found ? &search_->result : nullptr;
+  }
+
   void plan_schedules() {
+    if (found() != nullptr) danced_.push_back({found()->schedule, found()->plan});
     for (const ScheduleName& name : schedule_names()) {
       auto schedule = named_schedule(name.name, map_, routes_);
       if (!schedule) continue;
@@ -90,6 +104,67 @@ class Study {
     std::vector<std::string> words;
     if (!map_.source.empty()) words.push_back("Source: " + map_.source + ".");
     add(section("The map", words), "map", map_svg(map_, routes_));
+  }
+
+  void tell_search() {
+    say("the search");
+    const SearchConduct& conduct = search_->conduct;
+    Section& to = section("How the search went", {});
+    if (found() == nullptr) {
+      to.paragraphs.push_back("Nothing is shown beside the named schedules: " +
+                              nothing_found_text(search_->result, conduct) + ".");
+      return;
+    }
+    to.paragraphs.push_back(fmt::format(
+        "'{}' was found from seed {} by looking at {} schedules: {:.1f} ms by the objective '{}', "
+        "{}. The table has the best seed of each family, before annealing.",
+        found()->schedule.name, conduct.seed, tick_label(double(found()->evaluated), 1),
+        found()->plan.staleness().ms(), to_name(compare_.plan.objective), how_good()));
+    if (conduct.interrupted)
+      to.paragraphs.push_back("The search was stopped early: this is the best so far.");
+    if (!conduct.budget.empty())
+      to.paragraphs.push_back(
+          fmt::format("It ran for {}: how far that goes depends on the machine, and another run "
+                      "may end elsewhere.",
+                      conduct.budget));
+    to.table = families_table(*found());
+    if (found()->stopped && found()->frontier.empty())
+      to.paragraphs.push_back("What longer rounds would buy was not sought, for want of time.");
+    add(to, "search", chart_svg(search_figure(*found())));
+    draw_frontier();
+  }
+
+  [[nodiscard]] std::string how_good() const {
+    if (found()->certified)
+      return fmt::format("certified as the best of all with periods up to {}", found()->period_max);
+    if (found()->bound.ps > 0)
+      return fmt::format("{:.1f} % above what nothing can pass", 100 * found()->gap());
+    return "with no bound below it";
+  }
+
+  void draw_frontier() {
+    if (found()->frontier.empty() || !mixing_point(found()->plan)) return;
+    const Rules rules(stage_, search_->constraints);
+    std::vector<MixingPoint> named;
+    std::vector<std::string> forbidden;
+    for (const Danced& danced : danced_) {
+      if (danced.schedule.name == found()->schedule.name) continue;
+      if (!rules.allows(danced.schedule))
+        forbidden.push_back(danced.schedule.name);
+      else if (auto point = mixing_point(danced.plan))
+        named.push_back(std::move(*point));
+    }
+    const Tradeoff tradeoff(*found(), std::move(named));
+    Section& to = section(
+        "What longer rounds buy",
+        {"Longer rounds allow larger cliques, which mix better. The least area known for each "
+         "length was found by annealing and is not proven; the elasticity is measured between a "
+         "row's neighbours."});
+    if (!forbidden.empty())
+      to.paragraphs.push_back(
+          fmt::format("Not allowed here, and left out: {}.", fmt::join(forbidden, "; ")));
+    to.table = frontier_table(tradeoff);
+    add(to, "frontier", chart_svg(frontier_figure(tradeoff)));
   }
 
   void compare_policies() {
@@ -135,9 +210,13 @@ class Study {
         {"The share of a generation's disagreement that is left after so many rounds. The area "
          "under the mean curve is A."});
     const Danced* one = find("triangles") != nullptr ? find("triangles") : &danced_.front();
-    add(to, "survival-" + file_name(one->schedule.name),
-        chart_svg(
-            survival_figure("Decay of unresolved state: " + one->schedule.name, one->plan.mixing)));
+    std::vector<const Danced*> shown{one};
+    if (found() != nullptr && one->schedule.name != found()->schedule.name)
+      shown.insert(shown.begin(), find(found()->schedule.name));
+    for (const Danced* danced : shown)
+      add(to, "survival-" + file_name(danced->schedule.name),
+          chart_svg(survival_figure("Decay of unresolved state: " + danced->schedule.name,
+                                    danced->plan.mixing)));
     std::vector<std::pair<std::string, Mixing>> all;
     for (const Danced& danced : danced_)
       if (!danced.plan.mixing.phases.empty())
@@ -196,16 +275,40 @@ class Study {
           if (policy.name == wanted.name)
             lines.back().second.push_back(policy.objective(compare_.plan.objective).ms());
     }
+    if (found() != nullptr)
+      lines.insert(lines.begin(), {found()->schedule.name, found_at(settings)});
     if (lines.size() > 8) lines.resize(8);  // the best eight, with all the memory there is
     std::vector<std::string> words;
     for (const WinnerChange& change : result.winners)
-      words.push_back(fmt::format("From {}: {} leads.", result.points[change.point].setting.text,
-                                  change.winner));
+      words.push_back(fmt::format("From {}: {} leads{}.", result.points[change.point].setting.text,
+                                  change.winner, found() != nullptr ? " what has a name" : ""));
     Chart chart = sweep_figure("Staleness against memory at the edge", "memory of every edge (MB)",
                                megabytes, "staleness (ms)", lines);
-    chart.caption = fmt::format("The {} best with the most memory are drawn.", lines.size());
-    leave_out_above(chart, 3 * lines.front().second.back());
+    const std::size_t best = found() != nullptr ? 1 : 0;  // of those that are drawn anyway
+    if (found() != nullptr)
+      chart.caption = fmt::format(
+          "'{}' was found for the memory that there is; with another, another would be found. Of "
+          "the others, the {} best with the most memory are drawn.",
+          found()->schedule.name, lines.size() - best);
+    else
+      chart.caption = fmt::format("The {} best with the most memory are drawn.", lines.size());
+    leave_out_above(chart, 3 * lines[best].second.back());
     add(section("How memory moves the answer", words), "sweep-memory", chart_svg(chart));
+  }
+
+  // What the found schedule costs with every memory, in milliseconds.
+  [[nodiscard]] std::vector<double> found_at(const std::vector<KnobSetting>& settings) const {
+    std::vector<double> costs;
+    for (const KnobSetting& setting : settings) {
+      Map map = map_;
+      StageSettings turned = settings_;
+      PlanSettings plan = compare_.plan;
+      turn(Knob::kMemory, setting, map, turned, plan);
+      const Stage stage(map, routes_, turned);
+      costs.push_back(
+          make_plan(stage, found()->schedule, plan, &found()->plan.mixing).staleness().ms());
+    }
+    return costs;
   }
 
   // A schedule throttled a hundredfold would hide where the others cross.
@@ -228,9 +331,13 @@ class Study {
             make_plan(stage, danced.schedule, compare_.plan, &danced.plan.mixing).staleness());
       }
     }
-    add(section("What each technology buys",
-                {"Multicast copies at the branches; aggregation sums at the edge."}),
-        "technology-ladder", bars_svg(ladder_figure("Staleness by technology", names, ladder)));
+    std::vector<std::string> words{
+        "Multicast copies at the branches; aggregation sums at the edge."};
+    if (found() != nullptr)
+      words.push_back(fmt::format("'{}' was found for {}, and is the same schedule in all four.",
+                                  found()->schedule.name, to_name(settings_.technology)));
+    add(section("What each technology buys", words), "technology-ladder",
+        bars_svg(ladder_figure("Staleness by technology", names, ladder)));
   }
 
   void draw_timelines() {
@@ -259,6 +366,7 @@ class Study {
   const Map& map_;
   const StageSettings& settings_;
   const CompareSettings& compare_;
+  const SearchStory* search_;  // or nothing
   Routes routes_;
   Stage stage_;
   MixingMemory memory_;
@@ -270,8 +378,8 @@ class Study {
 }  // namespace
 
 MapStudy study_map(const Map& map, const StageSettings& stage, const CompareSettings& compare,
-                   const std::string& made_by) {
-  return Study(map, stage, compare).run(made_by);
+                   const std::string& made_by, const SearchStory* search) {
+  return Study(map, stage, compare, search).run(made_by);
 }
 
 }  // namespace cotillion

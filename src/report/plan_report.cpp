@@ -123,10 +123,14 @@ std::string verdict_text(const Stage& stage, const Plan& plan) {
     text += fmt::format("  (streamed: {} fragments, d = {})\n", plan.settings.fragments,
                         to_text(plan.streamed_delay));
     const Seconds length = plan.rounds[0].length;
-    if (length > plan.round)
-      text += fmt::format("rounds start every {:.1f} ms ({} of slack{})\n", length.ms(),
-                          to_text(plan.settings.slack),
+    if (length > plan.round) {
+      // Without a cap a round would be this long; what is more is its doing.
+      const bool capped = length > round_length(plan.round, plan.settings);
+      text += fmt::format("rounds start every {:.1f} ms ({}{})\n", length.ms(),
+                          capped ? "so that nobody sends more than its egress cap allows"
+                                 : to_text(plan.settings.slack) + " of slack",
                           plan.settings.whole_steps ? ", then up to whole steps" : "");
+    }
     if (plan.settings.step_time.ps > 0) {
       const double steps = plan.steps_per_round();
       text += fmt::format("H = {:.2f} local steps of {} a round", steps,

@@ -43,8 +43,25 @@ TEST_F(Report, WritesSvgPngAndOnePage) {
   EXPECT_EQ(head_of(folder_ / "out/map.png"), "\x89PNG\r\n\x1a\n");
   EXPECT_EQ(head_of(folder_ / "out/map.svg").substr(0, 4), "<svg");
   EXPECT_EQ(head_of(folder_ / "out/report.html"), "<!DOCTYP");
+  for (const char* name : {"search", "frontier", "cliques-search"})
+    EXPECT_TRUE(fs::exists(folder_ / "out" / (std::string(name) + ".png"))) << name;
   for (const auto& entry : fs::directory_iterator(folder_ / "out"))
     EXPECT_EQ(entry.path().string().find(".partial"), std::string::npos);
+}
+
+TEST_F(Report, DrawsNamedSchedulesAloneOnRequest) {
+  const std::string to = " --no-png --no-search -o '" + (folder_ / "out").string() + "'";
+  ASSERT_EQ(run("report examples/nine-cities.toml" + to), 0);
+  EXPECT_TRUE(fs::exists(folder_ / "out/cliques-triangles.svg"));
+  EXPECT_FALSE(fs::exists(folder_ / "out/search.svg"));
+  EXPECT_EQ(run("report examples/nine-cities.toml --steps 10k" + to), 2);
+}
+
+TEST_F(Report, GoesOnWhenNothingIsFound) {
+  const std::string to = " --no-png -o '" + (folder_ / "out").string() + "'";
+  ASSERT_EQ(run("report examples/nine-cities.toml --budget 1ps" + to), 0);
+  EXPECT_TRUE(fs::exists(folder_ / "out/report.html"));
+  EXPECT_FALSE(fs::exists(folder_ / "out/search.svg"));
 }
 
 TEST_F(Report, RefusesAFileInTheWay) {

@@ -36,8 +36,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 // The block that this command deserves: what it prints on both streams, and its exit code.
 std::string run(const std::string& arguments) {
-  const std::string command =
-      "cd '" COTILLION_SOURCE_DIR "' && '" COTILLION_BINARY "' " + arguments + " 2>&1";
+  const std::string command = "cd '" COTILLION_SOURCE_DIR
+                              "' && COTILLION_QUIET=1 '" COTILLION_BINARY "' " +
+                              arguments + " 2>&1";
   std::FILE* pipe = ::popen(command.c_str(), "r");
   if (pipe == nullptr) return "cannot be run\n";
   std::string text;

@@ -17,8 +17,8 @@ constexpr std::size_t kColumns = 100;
 
 // Further right is further up. Rooms of equal rank never see each other.
 const std::map<std::string, int, std::less<>> kRank = {
-    {"base", 0}, {"protocol", 1}, {"topology", 2}, {"plan", 3}, {"coordinate", 4}, {"report", 5},
-    {"sim", 6},  {"run", 6},      {"train", 7},    {"cli", 8},  {"api", 8},
+    {"base", 0},   {"protocol", 1}, {"topology", 2}, {"plan", 3},  {"search", 4}, {"coordinate", 5},
+    {"report", 6}, {"sim", 7},      {"run", 7},      {"train", 8}, {"cli", 9},    {"api", 9},
 };
 const std::set<std::string, std::less<>> kImpureRooms = {"run", "train", "cli", "api"};
 

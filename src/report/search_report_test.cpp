@@ -1,0 +1,131 @@
+#include "report/search_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/support/maps.hpp"
+
+namespace cotillion {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Seconds ms(double value) {
+  return Seconds::from_ps(value * kPicosecondsPerMillisecond);
+}
+
+// A result as the search would give it for a schedule of three islands.
+struct Found {
+  std::unique_ptr<testing::Floor> floor = testing::floor_of(testing::random_map(3, 1));
+  SearchResult result;
+
+  Found() {
+    result.found = true;
+    result.schedule = {"search", {completed({{{0, 1, 2}, {}}}, 3)}};
+    result.plan = make_plan(floor->stage, result.schedule);
+    result.bound = result.plan.staleness() * 0.8;
+    result.bound_reason = "Light is no faster.";
+    result.period_max = 8;
+    result.families = {{"grid", result.schedule, result.plan.staleness() / 0.9}};
+    result.trace = {{10, Seconds::from_ps(std::numeric_limits<double>::infinity()), {}},
+                    {500, result.plan.staleness(), result.bound}};
+  }
+};
+
+TEST(SearchReport, ProgressNamesIncumbentBoundGapAndPace) {
+  EXPECT_EQ(progress_text({"annealing, lap 3 of 12", 9, ms(1231.2), ms(988)}, 512'000),
+            "annealing, lap 3 of 12: 1231.2 ms, at least 988.0 ms (gap 24.6 %), 512,000 moves/s");
+}
+
+TEST(SearchReport, ProgressLeavesOutWhatIsNotKnownYet) {
+  const Seconds never = Seconds::from_ps(std::numeric_limits<double>::infinity());
+  EXPECT_EQ(progress_text({"seeds", 0, never, {}}, 0), "seeds");
+  EXPECT_EQ(progress_text({"seeds", 0, ms(20), {}}, 999.4), "seeds: 20.0 ms, 999 moves/s");
+  EXPECT_EQ(progress_text({"seeds", 0, never, ms(7)}, 1'234'567), "seeds, 1,234,567 moves/s");
+}
+
+TEST(SearchReport, ACertifiedAnswerNamesObjectivePeriodsAndClass) {
+  Found found;
+  found.result.certified = true;
+  found.result.period_max = 3;
+  found.result.class_size = 9.4567e12;
+  EXPECT_THAT(search_text(found.result, {}),
+              HasSubstr("certified optimal (paper) for periods up to 3: all 9.46e12 schedules "
+                        "ruled out or priced\n"));
+  found.result.class_size = 3615;
+  EXPECT_THAT(search_text(found.result, {}), HasSubstr("all 3,615 schedules"));
+}
+
+TEST(SearchReport, WithoutProofThereIsABoundWithItsGapAndReason) {
+  const Found found;
+  EXPECT_THAT(search_text(found.result, {}),
+              AllOf(HasSubstr("gap 25.0 %. Light is no faster.\n"), Not(HasSubstr("certified"))));
+}
+
+TEST(SearchReport, WhatAnnealingGainedIsMeasuredFromTheBestSeedThatIsNotResumed) {
+  Found found;
+  EXPECT_THAT(search_text(found.result, {}), HasSubstr("10.0 % better than the best seed (grid)"));
+  found.result.families.insert(found.result.families.begin(),
+                               {"resumed", found.result.schedule, found.result.plan.staleness()});
+  EXPECT_THAT(search_text(found.result, {}), HasSubstr("10.0 % better than the best seed (grid)"));
+  found.result.families = {{"grid", found.result.schedule, found.result.plan.staleness()}};
+  EXPECT_THAT(search_text(found.result, {}), HasSubstr("no better than the best seed (grid)"));
+}
+
+TEST(SearchReport, WhatDependsOnTheClockSaysSo) {
+  const Found found;
+  SearchConduct conduct;
+  EXPECT_TRUE(search_json(found.result, conduct)["reproducible"]);
+  conduct.budget = "60s";
+  EXPECT_THAT(search_text(found.result, conduct), HasSubstr("not reproducible"));
+  EXPECT_FALSE(search_json(found.result, conduct)["reproducible"]);
+  conduct = {1, 0, "", true};
+  EXPECT_THAT(search_text(found.result, conduct), HasSubstr("stopped early: best so far\n"));
+  EXPECT_FALSE(search_json(found.result, conduct)["reproducible"]);
+  EXPECT_TRUE(search_json(found.result, conduct)["stopped"]);
+}
+
+TEST(SearchReport, JsonHoldsNullForWhatIsInfiniteOrUnknown) {
+  const Found found;
+  const Json json = search_json(found.result, {});
+  EXPECT_TRUE(json["class_size"].is_null());
+  EXPECT_EQ(json["steps"], 0);
+  EXPECT_TRUE(json["trace"][0]["incumbent_ms"].is_null());
+  EXPECT_NEAR(json["gap"].get<double>(), 0.25, 1e-9);
+  EXPECT_EQ(json["families"][0]["family"], "grid");
+  const Json nothing = search_json({}, {});
+  EXPECT_FALSE(nothing["found"]);
+  EXPECT_TRUE(nothing["gap"].is_null());
+}
+
+TEST(SearchReport, WhenNothingWasFoundTheReasonIsNamed) {
+  SearchResult result;
+  EXPECT_THAT(nothing_found_text(result, {}), HasSubstr("drop a constraint"));
+  result.stopped = true;
+  EXPECT_THAT(nothing_found_text(result, {1, 0, "2ms", false}), HasSubstr("in 2ms"));
+  EXPECT_THAT(nothing_found_text(result, {1, 0, "", true}), HasSubstr("stopped before"));
+}
+
+TEST(SearchReport, WhatIfShowsThreePlansWithTheirDifferences) {
+  Found found;
+  WhatIf what{{"rate A-B=1Gbps"}, found.result, found.result.plan, found.result, {}};
+  const Stage& stage = found.floor->stage;
+  EXPECT_THAT(whatif_text(stage, stage, what),
+              AllOf(HasSubstr("change  rate A-B=1Gbps\n"), HasSubstr("+0.0 ms (+0.0 %)"),
+                    HasSubstr("before: 10.0 % better"), HasSubstr("after:  10.0 % better")));
+  const Json json = whatif_json(stage, stage, what);
+  EXPECT_EQ(json["before"]["rounds"][0][0].size(), 3u);
+  EXPECT_EQ(json["kept"], json["after"]);
+
+  what.before = what.after = {};
+  what.kept.reset();
+  EXPECT_THAT(whatif_text(stage, stage, what), HasSubstr("no plan was found"));
+  EXPECT_TRUE(whatif_json(stage, stage, what)["kept"].is_null());
+}
+
+}  // namespace
+}  // namespace cotillion

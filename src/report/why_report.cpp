@@ -1,0 +1,118 @@
+#include "report/why_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/text.hpp"
+#include "report/table.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::size_t kRowsMax = 6;  // of a list; JSON has them all
+constexpr double kNothing = 0.005;   // ms: prints as 0.0
+
+double change_ms(const SearchResult& result, Seconds staleness) {
+  return (staleness - result.plan.staleness()).ms();
+}
+
+// "+3.2 ms", "−12.0 ms".
+std::string change_text(double ms) {
+  return fmt::format("{}{:.1f} ms", ms <= -0.05 ? "−" : "+", std::fabs(ms));
+}
+
+std::string rounds_text(const SearchResult& result, const Why& why) {
+  std::string binding, spare;
+  for (std::size_t r = 0; r < why.spare.size(); ++r) {
+    if (why.spare[r] < result.plan.round * 1e-9)
+      binding += fmt::format("{}{}", binding.empty() ? "" : ", ", r + 1);
+    else
+      spare +=
+          fmt::format("; round {} could take {} longer for nothing", r + 1, to_text(why.spare[r]));
+  }
+  const bool one = binding.find(',') == std::string::npos;
+  return fmt::format("T is set by round{} {}{}.", one ? "" : "s", binding, spare);
+}
+
+std::string alternatives_text(const SearchResult& result, const Why& why) {
+  if (why.alternatives.best.empty()) return "No schedule one step away can be danced.";
+  std::string text = "One step away: ";
+  for (std::size_t k = 0; k < why.alternatives.best.size(); ++k) {
+    const Neighbour& neighbour = why.alternatives.best[k];
+    text += fmt::format("{}{} {}", k == 0 ? "" : "; ", neighbour.change,
+                        change_text(change_ms(result, Seconds::from_ps(neighbour.standing.value))));
+  }
+  return text + fmt::format(" ({} of {} looked at).",
+                            why.alternatives.all ? "best of each kind, all" : "best of each kind",
+                            counted(std::size_t(why.alternatives.looked_at), "neighbour"));
+}
+
+// What is gained by more of something, or lost without it.
+std::string worths_text(const SearchResult& result, const Why& why, bool absence) {
+  std::string text;
+  std::size_t shown = 0, silent = 0;
+  for (const Worth& worth : why.worths) {
+    if ((worth.kind == Worth::Kind::kAbsence) != absence) continue;
+    const double change = change_ms(result, worth.replanned);
+    if (!worth.splits && std::fabs(change) < kNothing) {
+      ++silent;
+      continue;
+    }
+    if (++shown > kRowsMax) continue;
+    text += fmt::format("{}{} {}", shown == 1 ? "" : "; ", worth.what,
+                        worth.splits ? "the map falls apart" : change_text(change));
+  }
+  if (shown > kRowsMax) text += fmt::format("; {} more (--json)", shown - kRowsMax);
+  if (absence) {
+    if (shown == 0 && silent == 0) return "";
+    text = "Planned again without a link: " + text;
+    if (silent > 0)
+      text +=
+          fmt::format("{}{} would not be missed", shown == 0 ? "" : "; ", counted(silent, "link"));
+    return text + ".";
+  }
+  if (shown == 0)
+    return why.complete
+               ? "A little more memory, access or link rate anywhere is worth nothing by itself."
+               : "A little more of what binds is worth nothing by itself: several bind at once.";
+  return fmt::format("A little more is worth: {}{}.", text,
+                     why.complete ? "; more of anything else nothing" : "");
+}
+
+}  // namespace
+
+std::string why_text(const SearchResult& result, const Why& why) {
+  std::string text = "\nWhy this one\n";
+  for (const std::string& part : {rounds_text(result, why), alternatives_text(result, why),
+                                  worths_text(result, why, false), worths_text(result, why, true)})
+    if (!part.empty()) text += wrapped(part, 96);
+  return text;
+}
+
+Json why_json(const SearchResult& result, const Why& why) {
+  Json spare = Json::array();
+  for (const Seconds time : why.spare) spare.push_back(time.ms());
+  Json alternatives = Json::array();
+  for (const Neighbour& neighbour : why.alternatives.best)
+    alternatives.push_back(
+        {{"change", neighbour.change},
+         {"staleness_ms", number_or_null(Seconds::from_ps(neighbour.standing.value).ms())}});
+  Json worths = Json::array();
+  constexpr const char* kKinds[] = {"memory", "access", "rate", "absence"};
+  for (const Worth& worth : why.worths)
+    worths.push_back({{"kind", kKinds[std::size_t(worth.kind)]},
+                      {"change", worth.what},
+                      {"splits_the_map", worth.splits},
+                      {"kept_ms", number_or_null(worth.kept.ms())},
+                      {"replanned_ms", number_or_null(worth.replanned.ms())},
+                      {"difference_ms", number_or_null(change_ms(result, worth.replanned))}});
+  return {{"spare_ms", spare},
+          {"alternatives", alternatives},
+          {"neighbours_looked_at", why.alternatives.looked_at},
+          {"neighbours_all", why.alternatives.all},
+          {"worths", worths},
+          {"complete", why.complete}};
+}
+
+}  // namespace cotillion

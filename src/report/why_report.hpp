@@ -1,0 +1,16 @@
+// Why a found plan is as it is, for people and as JSON.
+#pragma once
+
+#include <string>
+
+#include "plan/plan_file.hpp"
+#include "search/why.hpp"
+
+namespace cotillion {
+
+[[nodiscard]] std::string why_text(const SearchResult& result, const Why& why);
+
+// The object `why` of a plan.
+[[nodiscard]] Json why_json(const SearchResult& result, const Why& why);
+
+}  // namespace cotillion

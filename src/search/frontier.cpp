@@ -1,0 +1,68 @@
+#include "search/frontier.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace cotillion {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kStepsOfPoint = 6'000'000;  // divided by the number of islands, and at most
+constexpr std::int64_t kStepsOfPointMost = 150'000;
+
+}  // namespace
+
+std::vector<FrontierPoint> best_areas(const Stage& stage, const SearchSettings& settings,
+                                      const Rules& rules, const Neighbourhood& neighbourhood,
+                                      const std::vector<Schedule>& starts, int period_max,
+                                      const std::vector<std::unique_ptr<CliqueBook>>& books,
+                                      Workers& workers) {
+  // From four fifths to three halves of the length that is best.
+  const double middle = make_plan(stage, starts.front(), settings.plan).rounds[0].length.ps;
+  const int count = settings.frontier_points;
+  std::vector<Standing> found(std::size_t(count), Standing{{}, kInfinity, kInfinity, kInfinity});
+  workers.run(count, [&](int task, int worker) {
+    const double within = middle * (0.8 + 0.7 * task / std::max(1, count - 1));
+    const Score score(stage, settings.plan, within);
+    for (const Schedule& start : starts) {
+      if (settings.stop && settings.stop()) return;
+      Walker walker(rules, score, neighbourhood, *books[worker]);
+      if (!walker.begin(start)) continue;
+      Random random(settings.seed + std::uint64_t(task));
+      WalkSettings walking;
+      walking.steps = std::min(kStepsOfPointMost, kStepsOfPoint / stage.map().island_count()) /
+                      std::int64_t(starts.size());
+      walking.period_max = period_max;
+      walker.walk(walking, start.rounds, random, settings.stop);
+      if (walker.best().value < found[task].value) found[task] = walker.best();
+    }
+  });
+  std::vector<FrontierPoint> points;
+  for (const Standing& standing : found) {
+    if (!std::isfinite(standing.value)) continue;
+    const Plan plan = make_plan(stage, standing.schedule, settings.plan);
+    points.push_back({plan.rounds[0].length, Score(stage, settings.plan).squared()
+                                                 ? plan.mixing.area_squared
+                                                 : plan.mixing.area});
+  }
+  std::sort(points.begin(), points.end(), [](const FrontierPoint& a, const FrontierPoint& b) {
+    return std::pair(a.length, a.area) < std::pair(b.length, b.area);
+  });
+  std::vector<FrontierPoint> frontier;
+  for (const FrontierPoint& point : points)
+    if (frontier.empty() || point.area < frontier.back().area) frontier.push_back(point);
+  return frontier;
+}
+
+double elasticity(const std::vector<FrontierPoint>& frontier, std::size_t point) {
+  if (point == 0 || point + 1 >= frontier.size()) return 0;
+  const FrontierPoint &before = frontier[point - 1], &after = frontier[point + 1];
+  return std::log(after.area / before.area) / std::log(after.length / before.length);
+}
+
+double elasticity_at_best(double area) {
+  return -(1 + 1 / (2 * area));
+}
+
+}  // namespace cotillion

@@ -1,0 +1,25 @@
+#include "search/grouping.hpp"
+
+namespace cotillion {
+
+Grouping::Grouping(const Round& round, int island_count) : which_(std::size_t(island_count), 0) {
+  for (std::size_t c = 0; c < round.cliques.size(); ++c)
+    for (const IslandId island : round.cliques[c].islands) which_[island] = int(c);
+  index(int(round.cliques.size()));
+}
+
+Grouping::Grouping(std::vector<int> which, int count) : which_(std::move(which)) {
+  index(count);
+}
+
+void Grouping::index(int count) {
+  start_.assign(std::size_t(count) + 1, 0);
+  for (const int group : which_) ++start_[group + 1];
+  for (int group = 0; group < count; ++group) start_[group + 1] += start_[group];
+  members_.resize(which_.size());
+  std::vector<int> next(start_.begin(), start_.end() - 1);
+  for (IslandId island = 0; island < island_count(); ++island)
+    members_[next[which_[island]]++] = island;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,21 @@
+// What no schedule can beat, whatever its period: the least over round lengths of the objective
+// with the best mixing that rounds so short could allow.
+#pragma once
+
+#include <string>
+
+#include "search/constraints.hpp"
+#include "search/score.hpp"
+
+namespace cotillion {
+
+struct LowerBound {
+  Seconds value;
+  Seconds length;      // the round length at which it is reached
+  double area = 0;     // and the area that bounds it there
+  std::string reason;  // in words
+};
+
+[[nodiscard]] LowerBound lower_bound(const Stage& stage, const Score& score, const Rules& rules);
+
+}  // namespace cotillion

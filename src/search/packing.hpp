@@ -1,0 +1,33 @@
+// Rounds that fit into a given time by construction: cliques are grown one island at a time, as
+// long as no lane gets more streams than that time allows. Those who have met in earlier rounds
+// are avoided, so that updates spread.
+#pragma once
+
+#include "base/random.hpp"
+#include "search/clique_book.hpp"
+#include "search/pair_prices.hpp"
+
+namespace cotillion {
+
+class Packer {
+ public:
+  Packer(const PairPrices& pairs, CliqueBook& book);
+
+  // Cliques of up to `size` members within `price_most` picoseconds. Those who have met fewest and
+  // those with few possible partners choose first.
+  [[nodiscard]] Round pack(int size, double price_most, Random& random);
+
+ private:
+  [[nodiscard]] bool are_strangers(const std::vector<IslandId>& clique, IslandId partner) const;
+  [[nodiscard]] bool fits(const std::vector<IslandId>& clique, const KnownClique* before,
+                          double price_most);
+
+  const PairPrices& pairs_;
+  CliqueBook& book_;
+  int n_;
+  std::vector<int> streams_;           // by lane, of the round being packed
+  std::vector<std::vector<int>> met_;  // by earlier round: the clique each island was in
+  std::vector<int> meetings_;          // by island: rounds in which it was not alone
+};
+
+}  // namespace cotillion

@@ -1,0 +1,112 @@
+#include "search/round_state.hpp"
+
+#include <algorithm>
+
+namespace cotillion {
+namespace {
+
+double crowded_pace(const KnownClique& clique, const std::vector<int>& streams,
+                    const CliqueBook& book) {
+  double pace = 0;
+  for (const LaneLoad& load : clique.loads)
+    pace = std::max(pace, book.pace(load.lane, streams[load.lane]));
+  return pace;
+}
+
+void total(RoundState& state) {
+  state.price = state.delay = 0;
+  for (const CliqueCost& cost : state.costs) {
+    state.price = std::max(state.price, cost.price);
+    state.delay = std::max(state.delay, cost.delay);
+  }
+}
+
+}  // namespace
+
+RoundState state_of(const Round& round, CliqueBook& book) {
+  RoundState state;
+  state.groups = Grouping(round, book.stage().map().island_count());
+  state.streams.assign(std::size_t(book.stage().map().lane_count()), 0);
+  for (int c = 0; c < state.groups.count(); ++c) {
+    state.cliques.push_back(&book.find(state.groups.members(c)));
+    for (const LaneLoad& load : state.cliques.back()->loads)
+      state.streams[load.lane] += load.streams;
+  }
+  for (KnownClique* clique : state.cliques) {
+    state.paces.push_back(crowded_pace(*clique, state.streams, book));
+    state.costs.push_back(book.cost(*clique, state.paces.back()));
+  }
+  total(state);
+  return state;
+}
+
+Round round_of(const RoundState& state) {
+  std::vector<Clique> cliques;
+  for (const KnownClique* clique : state.cliques) cliques.push_back({clique->islands, {}});
+  return completed(std::move(cliques), state.groups.island_count());
+}
+
+bool replace(const RoundState& from, std::span<const int> gone,
+             std::span<const std::vector<IslandId>> fresh, double price_most, CliqueBook& book,
+             RoundState& into) {
+  const double payload = double(book.stage().payload().count);
+  into.streams = from.streams;
+  for (const int group : gone)
+    for (const LaneLoad& load : from.cliques[group]->loads) into.streams[load.lane] -= load.streams;
+  // New cliques take the numbers of old ones; what is left over is added, or taken from the end.
+  into.cliques = from.cliques;
+  into.paces = from.paces;
+  into.costs = from.costs;
+  std::vector<int> which(std::size_t(from.groups.island_count()));
+  for (IslandId i = 0; i < from.groups.island_count(); ++i) which[i] = from.groups.group_of(i);
+  std::vector<int> numbers;
+  for (std::size_t k = 0; k < fresh.size(); ++k) {
+    KnownClique& clique = book.find(fresh[k]);
+    int number = 0;
+    if (k < gone.size()) {
+      number = gone[k];
+      into.cliques[number] = &clique;
+    } else {
+      number = int(into.cliques.size());
+      into.cliques.push_back(&clique);
+      into.paces.push_back(0);
+      into.costs.emplace_back();
+    }
+    numbers.push_back(number);
+    for (const IslandId island : fresh[k]) which[island] = number;
+    for (const LaneLoad& load : clique.loads) {
+      into.streams[load.lane] += load.streams;
+      if (payload * book.pace(load.lane, into.streams[load.lane]) > price_most) return false;
+    }
+  }
+  std::vector<int> empty(gone.begin() + std::ptrdiff_t(std::min(gone.size(), fresh.size())),
+                         gone.end());
+  std::sort(empty.rbegin(), empty.rend());
+  for (const int number : empty) {
+    const int last = int(into.cliques.size()) - 1;
+    if (number != last) {
+      for (const IslandId island : into.cliques[last]->islands) which[island] = number;
+      into.cliques[number] = into.cliques[last];
+      into.paces[number] = into.paces[last];
+      into.costs[number] = into.costs[last];
+      std::replace(numbers.begin(), numbers.end(), last, number);
+    }
+    into.cliques.pop_back();
+    into.paces.pop_back();
+    into.costs.pop_back();
+  }
+  for (std::size_t c = 0; c < into.cliques.size(); ++c) {
+    const double pace = crowded_pace(*into.cliques[c], into.streams, book);
+    const bool is_new = std::find(numbers.begin(), numbers.end(), int(c)) != numbers.end();
+    if (pace == into.paces[c] && !is_new) continue;
+    into.paces[c] = pace;
+    into.costs[c] = book.cost(*into.cliques[c], pace);
+    if (into.costs[c].price > price_most) return false;
+  }
+  total(into);
+  if (into.price > price_most) return false;
+  into.groups = Grouping(std::move(which), int(into.cliques.size()));
+  return true;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,56 @@
+// A schedule's standing during a search, in the planner's own terms: what make_plan will say.
+#pragma once
+
+#include <cmath>
+
+#include "plan/plan.hpp"
+
+namespace cotillion {
+
+// How prices and mixing combine into the objective, for rounds of equal length.
+class Score {
+ public:
+  // With `within` the least area within a length is sought: rounds that are shorter count as that
+  // long, and rounds that are longer count far more than they are.
+  Score(const Stage& stage, const PlanSettings& settings, double within = 0)
+      : stage_(stage), settings_(settings), within_(within) {}
+
+  // `sent` is payloads that each island emits in a period; looked at only under an egress cap.
+  [[nodiscard]] double length(double round_ps, const std::vector<int>& sent, int period) const {
+    const double own = round_length(stage_, settings_, Seconds::from_ps(round_ps), sent, period).ps;
+    if (within_ <= 0) return own;
+    return own <= within_ ? within_ : own * std::pow(own / within_, kSteepness);
+  }
+  [[nodiscard]] double value(double length_ps, double delay_ps, double area) const {
+    return staleness_of_equal_rounds(settings_.objective, Seconds::from_ps(length_ps), area,
+                                     Seconds::from_ps(delay_ps))
+        .ps;
+  }
+  // The area at which the value reaches `value`; below zero when no area is small enough.
+  [[nodiscard]] double area_at(double value, double length_ps, double delay_ps) const {
+    if (length_ps <= 0) return 0;
+    return streamed() ? (value - delay_ps) / length_ps + 0.5 : value / length_ps - 0.5;
+  }
+  // The length at which the value reaches `value` for an area of at least `area_least`.
+  [[nodiscard]] double length_at(double value, double area_least) const {
+    return streamed() ? value / (area_least - 0.5) : value / (area_least + 0.5);
+  }
+  [[nodiscard]] bool squared() const {
+    return settings_.objective == Objective::kSquared ||
+           settings_.objective == Objective::kSquaredStreamed;
+  }
+  [[nodiscard]] bool streamed() const {
+    return settings_.objective == Objective::kPaperStreamed ||
+           settings_.objective == Objective::kSquaredStreamed;
+  }
+  [[nodiscard]] bool capped() const { return !settings_.egress_most.empty(); }
+  [[nodiscard]] const PlanSettings& settings() const { return settings_; }
+
+ private:
+  const Stage& stage_;
+  const PlanSettings& settings_;
+  static constexpr int kSteepness = 8;
+  double within_;
+};
+
+}  // namespace cotillion

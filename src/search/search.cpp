@@ -1,0 +1,317 @@
+#include "search/search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "search/canonical.hpp"
+#include "search/exact.hpp"
+#include "search/frontier.hpp"
+#include "search/lower_bound.hpp"
+#include "search/neighbours.hpp"
+#include "search/seeds.hpp"
+#include "search/walker.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLaps = 3;
+constexpr int kWalksMax = 8;  // in a lap; one is long before there are two
+constexpr int kWalksMin = 2;
+constexpr std::int64_t kStepsOfLong = 20'000;     // per island: a walk worth starting beside others
+constexpr std::int64_t kStepsToCool = 4'000;      // per island: enough to start hot
+constexpr int kPoolSeeds = 12;                    // whose rounds may be taken over whole
+constexpr int kKept = 8;                          // incumbents that are remembered
+constexpr double kMeasuredTo = 0.01;              // the annealer's areas, at worst
+constexpr std::int64_t kLooksOfDescent = 20'000;  // at neighbours, for each step down
+// How much worse a step may be, relatively, at the start and at the end of a walk: from a seed,
+// and from what has been found.
+constexpr double kFromSeed[] = {0.012, 1e-3};
+constexpr double kFromFound[] = {0.005, 3e-4};
+
+// A better value first; ties by the canonical form.
+bool ahead(const Standing& a, const Standing& b) {
+  if (a.value != b.value) return a.value < b.value;
+  return precedes(a.schedule.rounds, b.schedule.rounds);
+}
+
+// About a minute on two cores for forty islands or a hundred, a few minutes for a thousand.
+std::int64_t steps_for(int islands) {
+  const double n = std::max(islands, 40);
+  return std::int64_t(std::max(16e6 * std::pow(40 / n, 2.2), 250e6 / n));
+}
+
+class Search {
+ public:
+  Search(const Stage& stage, const SearchSettings& settings, Workers& workers)
+      : stage_(stage),
+        settings_(settings),
+        workers_(workers),
+        rules_(stage, settings.constraints),
+        score_(stage, settings.plan),
+        pairs_(stage, rules_, settings.plan.fragments),
+        neighbourhood_(pairs_, stage.map().island_count()) {
+    for (int w = 0; w < workers.count(); ++w)
+      books_.push_back(std::make_unique<CliqueBook>(stage, settings.plan.fragments));
+    small_ = stage.map().island_count() <= kExactIslandsMax && settings.exact;
+    result_.period_max = rules_.period_max(small_ ? kExactPeriod : kAnnealedPeriod);
+  }
+
+  SearchResult run() {
+    bound();
+    sow();
+    anneal(kLaps);
+    prove();
+    if (settings_.until_stopped && !result_.certified) anneal(std::numeric_limits<int>::max());
+    descend();
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] bool stopped() {
+    // Asked by all workers; what they saw is written down between their pieces of work.
+    return settings_.stop && settings_.stop();
+  }
+
+  // Only one worker speaks, for all: what it has seen of the others is an estimate, and never
+  // taken back.
+  void tell(const std::string& doing, std::int64_t more, double best) {
+    if (!settings_.progress) return;
+    told_ = std::max(told_, result_.evaluated + more);
+    seen_ = std::min({seen_, best, incumbent()});
+    settings_.progress({doing, told_, Seconds::from_ps(seen_), result_.bound});
+  }
+
+  [[nodiscard]] double incumbent() const { return kept_.empty() ? kInfinity : kept_[0].value; }
+
+  void trace() {
+    if (kept_.empty()) return;
+    result_.trace.push_back({result_.evaluated, Seconds::from_ps(incumbent()), result_.bound});
+  }
+
+  void bound() {
+    if (!settings_.bounded) return;
+    tell("lower bound", 0, kInfinity);
+    const LowerBound bound = lower_bound(stage_, score_, rules_);
+    result_.bound = bound.value;
+    result_.bound_reason = bound.reason;
+  }
+
+  void keep(Standing standing) {
+    if (!std::isfinite(standing.value)) return;
+    standing.schedule.rounds = canonical(standing.schedule.rounds);
+    const auto same = [&](const Standing& known) {
+      return known.schedule.rounds == standing.schedule.rounds;
+    };
+    if (std::any_of(kept_.begin(), kept_.end(), same)) return;
+    kept_.insert(std::upper_bound(kept_.begin(), kept_.end(), standing, ahead), standing);
+    if (kept_.size() > kKept) kept_.pop_back();
+  }
+
+  // Prices every seed; the best of each family stands for it.
+  void sow() {
+    tell("seeds", 0, kInfinity);
+    Random random(settings_.seed);
+    std::vector<Seed> seeds = make_seeds(pairs_, rules_, result_.period_max, *books_[0], random);
+    for (const Schedule& start : settings_.starts)
+      if (rules_.allows(start) && int(start.rounds.size()) <= result_.period_max)
+        seeds.push_back({std::string(kResumedFamily), start});
+    starts_.assign(seeds.size(), Standing{{}, kInfinity, kInfinity, kInfinity});
+    workers_.run(int(seeds.size()), [&](int task, int worker) {
+      if (stopped()) return;
+      Walker walker(rules_, score_, neighbourhood_, *books_[worker]);
+      if (walker.begin(seeds[task].schedule)) starts_[task] = walker.best();
+      if (books_[worker]->full()) books_[worker]->forget();
+      if (worker == 0) tell("seeds", task, kInfinity);
+    });
+    result_.evaluated += std::int64_t(seeds.size());
+    for (std::size_t k = 0; k < seeds.size(); ++k) {
+      if (!std::isfinite(starts_[k].value)) continue;
+      starts_[k].schedule.name = seeds[k].schedule.name;
+      keep(starts_[k]);
+      auto known =
+          std::find_if(result_.families.begin(), result_.families.end(),
+                       [&](const SeedScore& score) { return score.family == seeds[k].family; });
+      const SeedScore score{seeds[k].family, starts_[k].schedule,
+                            Seconds::from_ps(starts_[k].value)};
+      if (known == result_.families.end())
+        result_.families.push_back(score);
+      else if (score.staleness < known->staleness)
+        *known = score;
+    }
+    std::stable_sort(
+        result_.families.begin(), result_.families.end(),
+        [](const SeedScore& a, const SeedScore& b) { return a.staleness < b.staleness; });
+    std::erase_if(starts_, [](const Standing& s) { return !std::isfinite(s.value); });
+    std::stable_sort(starts_.begin(), starts_.end(), ahead);
+    trace();
+  }
+
+  void anneal(int laps) {
+    if (starts_.empty() || stage_.map().island_count() < 2) return;
+    std::int64_t steps =
+        settings_.steps > 0 ? settings_.steps : steps_for(stage_.map().island_count());
+    if (small_ && settings_.steps == 0) steps /= 16;  // the proof does the rest
+    const std::int64_t longest = kStepsOfLong * stage_.map().island_count() * kLaps;
+    walks_ = int(std::clamp<std::int64_t>(steps / longest, kWalksMin, kWalksMax));
+    const std::int64_t of_walk = std::max<std::int64_t>(1, steps / (walks_ * kLaps));
+    for (; lap_ < laps && !stopped(); ++lap_) {
+      run_lap(lap_, of_walk);
+      trace();
+    }
+  }
+
+  // Where walk w of a lap begins: at first at seeds, the best of each family before the second
+  // best; later half of the walks go on from what has been found.
+  [[nodiscard]] const Schedule& beginning(int lap, int walk) const {
+    if (lap > 0 && walk % 2 == 0)
+      return kept_[std::size_t(walk / 2) % std::min<std::size_t>(kept_.size(), 1 + lap % 3)]
+          .schedule;
+    const std::size_t turn =
+        lap == 0 ? std::size_t(walk) : std::size_t(walks_ + (lap - 1) * walks_ / 2 + walk / 2);
+    if (turn < result_.families.size()) return result_.families[turn].schedule;
+    return starts_[(turn - result_.families.size()) % starts_.size()].schedule;
+  }
+
+  void run_lap(int lap, std::int64_t steps) {
+    const std::string doing = settings_.until_stopped
+                                  ? fmt::format("annealing, lap {}", lap + 1)
+                                  : fmt::format("annealing, lap {} of {}", lap + 1, kLaps);
+    std::vector<Round> pool;
+    const auto lend = [&](const Schedule& schedule) {
+      for (const Round& round : schedule.rounds)
+        if (rules_.allows(round) && std::find(pool.begin(), pool.end(), round) == pool.end())
+          pool.push_back(round);
+    };
+    for (const Standing& kept : kept_) lend(kept.schedule);
+    for (std::size_t k = 0; k < std::min<std::size_t>(starts_.size(), kPoolSeeds); ++k)
+      lend(starts_[k].schedule);
+    std::vector<Standing> found(std::size_t(walks_), Standing{{}, kInfinity, kInfinity, kInfinity});
+    std::vector<std::int64_t> evaluated(std::size_t(walks_), 0);
+    std::int64_t spoken = 0;  // by the worker that speaks
+    workers_.run(walks_, [&](int walk, int worker) {
+      Walker walker(rules_, score_, neighbourhood_, *books_[worker]);
+      if (!walker.begin(beginning(lap, walk))) return;
+      WalkSettings walking;
+      walking.steps = steps;
+      const auto& heat = lap == 0 || walk % 2 == 1 ? kFromSeed : kFromFound;
+      // A walk that is short for its map has no time to cool.
+      const double islands = double(stage_.map().island_count());
+      const double calm = std::min(1.0, double(steps) / (double(kStepsToCool) * islands));
+      walking.hot = heat[0] * calm;
+      walking.cold = heat[1] * calm;
+      walking.period_max = result_.period_max;
+      Random random(settings_.seed * 1'000'003 + std::uint64_t(lap) * kWalksMax +
+                    std::uint64_t(walk) + 1);
+      walker.walk(walking, pool, random, [&] {
+        if (worker == 0)
+          tell(doing, workers_.count() * (spoken + walker.evaluated()), walker.best().value);
+        return stopped();
+      });
+      found[walk] = walker.best();
+      evaluated[walk] = walker.evaluated();
+      if (worker == 0) spoken += walker.evaluated();
+    });
+    result_.steps += walks_ * steps;
+    for (int walk = 0; walk < walks_; ++walk) {
+      keep(found[walk]);
+      result_.evaluated += evaluated[walk];
+    }
+  }
+
+  void prove() {
+    if (!small_ || stopped()) return;
+    tell("proof", 0, kInfinity);
+    const Standing to_beat =
+        kept_.empty() ? Standing{{}, kInfinity, kInfinity, kInfinity} : kept_[0];
+    ExactResult exact = search_exactly(
+        stage_, score_, rules_, result_.period_max, to_beat, workers_, [this] { return stopped(); },
+        [this](int period, double done) {
+          tell(fmt::format("proof for {} rounds, {:.0f} %", period, 100 * done), 0, kInfinity);
+        });
+    result_.evaluated += exact.evaluated;
+    if (!exact.best.schedule.rounds.empty() && exact.best.value <= incumbent())
+      kept_.insert(kept_.begin(), exact.best);
+    result_.period_proven = exact.period_proven;
+    result_.certified = exact.period_proven == result_.period_max && !kept_.empty();
+    result_.class_size = exact.class_size;
+    if (result_.certified) result_.bound = Seconds::from_ps(incumbent());
+    trace();
+  }
+
+  // What no single step improves.
+  void descend() {
+    if (result_.certified || kept_.empty() || stopped()) return;
+    tell("last steps", 0, kInfinity);
+    keep(descended(stage_, score_, rules_, kept_[0], *books_[0], kLooksOfDescent,
+                   [this] { return stopped(); }));
+    trace();
+  }
+
+  void finish() {
+    result_.stopped = stopped();
+    if (settings_.frontier_points > 0 && !kept_.empty() && !result_.stopped) frontier();
+    // What the annealer measured roughly is measured again by the planner itself.
+    for (std::size_t k = 0; k < kept_.size(); ++k) {
+      if (result_.found && kept_[k].value > kept_[0].value * (1 + kMeasuredTo)) break;
+      kept_[k].schedule.name = "search";
+      Plan plan = make_plan(stage_, kept_[k].schedule, settings_.plan);
+      if (result_.found && plan.staleness().ps >= result_.plan.staleness().ps * (1 - 1e-12))
+        continue;
+      result_.found = true;
+      result_.schedule = kept_[k].schedule;
+      result_.plan = std::move(plan);
+      if (result_.certified) break;
+    }
+    if (result_.certified) {
+      result_.bound = result_.plan.staleness();
+      result_.bound_reason = fmt::format(
+          "branch and bound over all {:.3g} schedules of periods up to {} that are allowed",
+          result_.class_size, result_.period_max);
+    }
+    result_.bound =
+        std::min(result_.bound, result_.found ? result_.plan.staleness() : result_.bound);
+  }
+
+  void frontier() {
+    std::vector<Schedule> starts;
+    for (const Standing& kept : kept_) starts.push_back(kept.schedule);
+    for (const SeedScore& family : result_.families) starts.push_back(family.schedule);
+    result_.frontier = best_areas(stage_, settings_, rules_, neighbourhood_, starts,
+                                  result_.period_max, books_, workers_);
+  }
+
+  const Stage& stage_;
+  const SearchSettings& settings_;
+  Workers& workers_;
+  Rules rules_;
+  Score score_;
+  PairPrices pairs_;
+  Neighbourhood neighbourhood_;
+  std::vector<std::unique_ptr<CliqueBook>> books_;  // by worker
+  bool small_ = false;
+  std::int64_t told_ = 0;
+  double seen_ = kInfinity;
+  int lap_ = 0;
+  int walks_ = kWalksMin;         // in a lap
+  std::vector<Standing> starts_;  // seeds that can be danced, best first
+  std::vector<Standing> kept_;    // best first
+  SearchResult result_;
+};
+
+}  // namespace
+
+double SearchResult::gap() const {
+  return bound.ps > 0 ? plan.staleness().ps / bound.ps - 1 : kInfinity;
+}
+
+SearchResult search(const Stage& stage, const SearchSettings& settings, Workers& workers) {
+  return Search(stage, settings, workers).run();
+}
+
+}  // namespace cotillion

@@ -1,0 +1,92 @@
+// Finds the schedule for a map, and says how good it is.
+//
+// Up to nine islands every schedule up to a period is covered by branch and bound, and the answer
+// is certified. Above, seeds of every family are priced and annealed from many starts; the answer
+// comes with a lower bound that no schedule can pass. The result depends on the seed and on the
+// number of steps, never on how many workers there are or how fast: walks are independent within
+// a lap, and incumbents cross only between laps.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "search/constraints.hpp"
+#include "search/workers.hpp"
+
+namespace cotillion {
+
+inline constexpr int kExactIslandsMax = 9;
+inline constexpr int kExactPeriod = 3;     // unless constraints say otherwise
+inline constexpr int kAnnealedPeriod = 8;  // likewise
+
+struct SearchProgress {
+  std::string doing;           // "annealing, lap 3 of 12"
+  std::int64_t evaluated = 0;  // schedules looked at so far
+  Seconds incumbent;           // infinite before the first
+  Seconds bound;               // zero before it is known
+};
+
+struct SearchSettings {
+  PlanSettings plan;
+  Constraints constraints;
+  std::uint64_t seed = 1;
+  std::int64_t steps = 0;        // of annealing, in all; 0: as many as the map's size suggests
+  bool exact = true;             // prove it where the map is small enough
+  bool bounded = true;           // find a lower bound
+  int frontier_points = 0;       // of the best area against round length, to be found as well
+  bool until_stopped = false;    // laps go on until `stop`: the answer depends on the clock
+  std::vector<Schedule> starts;  // to begin from, besides the search's own
+  std::function<bool()> stop;    // asked now and then, by any worker; true ends the search
+  std::function<void(const SearchProgress&)> progress;
+};
+
+// The family of what the caller gave to start from.
+inline constexpr std::string_view kResumedFamily = "resumed";
+
+// The best of one family of seeds, before annealing.
+struct SeedScore {
+  std::string family;
+  Schedule schedule;
+  Seconds staleness;
+};
+
+struct TracePoint {
+  std::int64_t evaluated = 0;
+  Seconds incumbent;
+  Seconds bound;
+};
+
+// A schedule with the least area known among those with rounds as short.
+struct FrontierPoint {
+  Seconds length;
+  double area = 0;  // A, or A₂ under a squared objective
+};
+
+struct SearchResult {
+  bool found = false;  // otherwise nothing allowed is feasible and settles, or nothing was reached
+  Schedule schedule;
+  Plan plan;
+  Seconds bound;               // no allowed schedule is better; the staleness itself when certified
+  std::string bound_reason;    // in words
+  bool certified = false;      // the best of all allowed schedules of periods up to `period_max`
+  int period_proven = 0;       // the best of all periods up to this one, where that was tried
+  int period_max = 0;          // of what was searched
+  double class_size = 0;       // when certified: schedules ruled out or priced
+  bool stopped = false;        // by `stop`, before the steps were done
+  std::int64_t steps = 0;      // of annealing, done
+  std::int64_t evaluated = 0;  // schedules looked at
+  std::vector<SeedScore> families;  // best first
+  std::vector<TracePoint> trace;
+  std::vector<FrontierPoint> frontier;  // by length
+
+  [[nodiscard]] double gap() const;  // relative, of the staleness above the bound
+};
+
+[[nodiscard]] SearchResult search(const Stage& stage, const SearchSettings& settings,
+                                  Workers& workers);
+
+}  // namespace cotillion

@@ -1,0 +1,25 @@
+// Where searches begin: schedules of families that are known to mix well or to be cheap, laid out
+// along a line of neighbours. docs/model.md lists them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "search/clique_book.hpp"
+#include "search/constraints.hpp"
+#include "search/pair_prices.hpp"
+
+namespace cotillion {
+
+struct Seed {
+  std::string family;  // "grid", "near-complete", …
+  Schedule schedule;   // its name says which of the family
+};
+
+// All of them obey the rules and are feasible: cliques that are too large or cannot meet have been
+// split. Pinned rounds are put in front.
+[[nodiscard]] std::vector<Seed> make_seeds(const PairPrices& pairs, const Rules& rules,
+                                           int period_max, CliqueBook& book, Random& random);
+
+}  // namespace cotillion

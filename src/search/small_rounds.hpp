@@ -1,0 +1,29 @@
+// On small maps every round can be priced, congestion between its cliques included. What the best
+// of those that cost no more than a price leaves of an update is then known exactly:
+// e(1) = (N − Σ|c|²/N)/(N − 1), and (number of cliques − 1)/(N − 1) for the squared curve.
+#pragma once
+
+#include <vector>
+
+#include "search/constraints.hpp"
+
+namespace cotillion {
+
+inline constexpr int kSmallIslandsMost = 9;  // 21,147 rounds
+
+class SmallRounds {
+ public:
+  // Knows nothing of larger maps.
+  SmallRounds(const Stage& stage, const Rules& rules, int fragments);
+  // At least e(1) of a round that costs no more; zero where nothing is known.
+  [[nodiscard]] double survival(double price, bool squared) const;
+
+ private:
+  struct Priced {
+    double price = 0;
+    double survival[2] = {};  // the least up to this price; of the squared curve second
+  };
+  std::vector<Priced> rounds_;  // cheapest first
+};
+
+}  // namespace cotillion

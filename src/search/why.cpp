@@ -1,0 +1,183 @@
+#include "search/why.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "base/text.hpp"
+#include "topology/map_edit.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kMore = 1.1;              // a little more of a rate
+constexpr std::int64_t kMemoryShare = 10;  // a little more memory: this part of the payload
+constexpr std::int64_t kLooks = 20'000;    // at neighbours
+constexpr std::int64_t kStepsOfReplan = 60'000;
+
+// One question: the map as it would be.
+struct Question {
+  Worth worth;
+  Map map;
+  bool reroutes = false;
+};
+
+std::string link_name(const Map& map, const Link& link) {
+  return fmt::format("{}–{}", place_name(map, link.ends[0]), place_name(map, link.ends[1]));
+}
+
+class Asker {
+ public:
+  Asker(const Stage& stage, const SearchSettings& settings, const SearchResult& result,
+        WhyCare care)
+      : stage_(stage), settings_(settings), result_(result), care_(care) {
+    // What sets T: nothing else can shorten it while the schedule stays.
+    for (const PlannedRound& round : result.plan.rounds)
+      for (const PlannedClique& clique : round.cliques) {
+        if (clique.price < result.plan.round * (1 - 1e-9)) continue;
+        if (clique.binding.lane >= 0) lanes_.insert(clique.binding.lane);
+        for (const Wait& wait : clique.binding.chain) edges_.insert(stage.edge(wait.receiver));
+        if (clique.binding.kind == Binding::Kind::kMemory)
+          for (const IslandId island : clique.islands) edges_.insert(stage.edge(island));
+      }
+  }
+
+  std::vector<Question> questions() {
+    ask_memory();
+    ask_access();
+    ask_rates();
+    if (care_ == WhyCare::kEverything) ask_absence();
+    return std::move(questions_);
+  }
+
+  // The schedule kept, then planned again from there. Seeds of the changed map count too where
+  // routes have changed.
+  void answer(Question& question) const {
+    Worth& worth = question.worth;
+    worth.kept = worth.replanned = Seconds::from_ps(kInfinity);
+    if (worth.splits) return;
+    const Routes fresh = question.reroutes ? Routes(question.map) : Routes(stage_.routes());
+    const Stage stage(question.map, fresh, stage_.settings());
+    const Plan kept = make_plan(stage, result_.schedule, settings_.plan, &result_.plan.mixing);
+    worth.kept = worth.replanned = kept.staleness();
+    if (care_ == WhyCare::kBinding) return;
+    SearchSettings again = settings_;
+    again.exact = false;
+    again.frontier_points = 0;
+    again.until_stopped = false;
+    again.progress = nullptr;
+    again.bounded = false;
+    again.steps = kStepsOfReplan;
+    again.starts = {result_.schedule};
+    Alone alone;
+    const SearchResult found = search(stage, again, alone);
+    if (found.found) worth.replanned = std::min(worth.replanned, found.plan.staleness());
+  }
+
+ private:
+  [[nodiscard]] bool everything() const { return care_ == WhyCare::kEverything; }
+
+  // By reference, since the words are made from the map in the same call.
+  void ask(Worth::Kind kind, std::string what, Map& map, bool reroutes = false) {
+    questions_.push_back({{kind, std::move(what), {}, {}, false}, std::move(map), reroutes});
+  }
+
+  void ask_memory() {
+    if (!stage_.technology().aggregation) return;
+    const Bytes more = stage_.payload() / kMemoryShare;
+    for (std::size_t a = 0; a < stage_.map().aggregators.size(); ++a) {
+      if (!everything() && !edges_.contains(AggregatorId(a))) continue;
+      Map map = stage_.map();
+      EdgeSpec& spec = map.aggregators[a].spec;
+      if (spec.memory.count > std::numeric_limits<std::int64_t>::max() / 2) continue;
+      spec.memory = spec.memory + more;
+      ask(Worth::Kind::kMemory,
+          fmt::format("{} more memory at {}", to_text(more),
+                      place_name(map, map.aggregators[a].place)),
+          map);
+    }
+  }
+
+  void ask_access() {
+    for (IslandId i = 0; i < stage_.map().island_count(); ++i) {
+      Map map = stage_.map();
+      if (!everything() && !lanes_.contains(lane_up(map, i)) && !lanes_.contains(lane_down(map, i)))
+        continue;
+      map.islands[i].up = map.islands[i].up * kMore;
+      map.islands[i].down = map.islands[i].down * kMore;
+      ask(Worth::Kind::kAccess, fmt::format("10 % more access rate at {}", map.islands[i].name),
+          map);
+    }
+  }
+
+  void ask_rates() {
+    for (std::size_t k = 0; k < stage_.map().links.size(); ++k) {
+      if (!everything() && !lanes_.contains(LaneId(2 * k)) && !lanes_.contains(LaneId(2 * k + 1)))
+        continue;
+      Map map = stage_.map();
+      for (BitsPerSecond& rate : map.links[k].rate) rate = rate * kMore;
+      ask(Worth::Kind::kRate, fmt::format("10 % more rate on {}", link_name(map, map.links[k])),
+          map);
+    }
+  }
+
+  void ask_absence() {
+    for (std::size_t k = 0; k < stage_.map().links.size(); ++k) {
+      const Map& map = stage_.map();
+      const Link& link = map.links[k];
+      auto less = without_link(
+          map, fmt::format("{}-{}", place_name(map, link.ends[0]), place_name(map, link.ends[1])));
+      Map changed = less ? std::move(*less) : map;
+      ask(Worth::Kind::kAbsence, fmt::format("without {}", link_name(map, link)), changed, true);
+      questions_.back().worth.splits = !less;
+    }
+  }
+
+  const Stage& stage_;
+  const SearchSettings& settings_;
+  const SearchResult& result_;
+  WhyCare care_;
+  std::set<LaneId> lanes_;
+  std::set<AggregatorId> edges_;
+  std::vector<Question> questions_;
+};
+
+}  // namespace
+
+Why why(const Stage& stage, const SearchSettings& settings, const SearchResult& result,
+        WhyCare care, Workers& workers) {
+  Why answer;
+  answer.complete = care == WhyCare::kEverything;
+  for (const PlannedRound& round : result.plan.rounds)
+    answer.spare.push_back(result.plan.round - round.planned);
+  const Rules rules(stage, settings.constraints);
+  const Score score(stage, settings.plan);
+  CliqueBook book(stage, settings.plan.fragments);
+  answer.alternatives = neighbours_of(stage, score, rules, result.schedule, book, kLooks);
+
+  Asker asker(stage, settings, result, care);
+  std::vector<Question> questions = asker.questions();
+  workers.run(int(questions.size()), [&](int task, int worker) {
+    if (settings.stop && settings.stop()) return;
+    if (worker == 0 && settings.progress)
+      settings.progress(
+          {fmt::format("asking what it would be worth, {} of {}", task + 1, questions.size()),
+           result.evaluated, result.plan.staleness(), result.bound});
+    asker.answer(questions[std::size_t(task)]);
+  });
+  if (settings.stop && settings.stop()) return answer;
+  for (Question& question : questions) answer.worths.push_back(std::move(question.worth));
+  std::stable_sort(answer.worths.begin(), answer.worths.end(), [](const Worth& a, const Worth& b) {
+    const bool absence_a = a.kind == Worth::Kind::kAbsence,
+               absence_b = b.kind == a.kind && absence_a;
+    if (absence_a != (b.kind == Worth::Kind::kAbsence)) return !absence_a;
+    return absence_b ? a.replanned > b.replanned : a.replanned < b.replanned;
+  });
+  return answer;
+}
+
+}  // namespace cotillion
