@@ -13,8 +13,9 @@ constexpr std::size_t kSlotsFirst = 1024;
 
 }  // namespace
 
-CliqueBook::CliqueBook(const Stage& stage, int fragments)
+CliqueBook::CliqueBook(const Stage& stage, int fragments, std::size_t held_most)
     : stage_(stage),
+      held_most_(held_most),
       payload_(double(stage.payload().count)),
       streamed_share_(1 - 1.0 / fragments),
       counter_(stage) {

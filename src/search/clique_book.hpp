@@ -34,8 +34,10 @@ struct CliqueCost {
 
 class CliqueBook {
  public:
-  // Keeps a reference to the stage. `fragments` as in PlanSettings.
-  CliqueBook(const Stage& stage, int fragments);
+  static constexpr std::size_t kHeldMost = std::size_t{320} << 20;
+
+  // Keeps a reference to the stage. `fragments` as in PlanSettings; `held_most` in bytes, about.
+  CliqueBook(const Stage& stage, int fragments, std::size_t held_most = kHeldMost);
 
   // Valid until `forget`. `islands` ascending.
   [[nodiscard]] KnownClique& find(std::span<const IslandId> islands);
@@ -44,16 +46,15 @@ class CliqueBook {
   [[nodiscard]] CliqueCost cost(KnownClique& clique, double pace_least);
 
   [[nodiscard]] const Stage& stage() const { return stage_; }
-  [[nodiscard]] bool full() const { return held_ > kHeldMax; }
+  [[nodiscard]] bool full() const { return held_ > held_most_; }
   void forget();
 
  private:
-  static constexpr std::size_t kHeldMax = std::size_t{320} << 20;  // bytes, about
-
   void work_out(KnownClique& clique);
   void grow();
 
   const Stage& stage_;
+  std::size_t held_most_;
   double payload_;
   double streamed_share_;     // of the serialisation that streaming saves: 1 − 1/F
   std::vector<double> pace_;  // of one stream, by lane

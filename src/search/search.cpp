@@ -42,7 +42,7 @@ bool ahead(const Standing& a, const Standing& b) {
 // About a minute on two cores for forty islands or a hundred, a few minutes for a thousand.
 std::int64_t steps_for(int islands) {
   const double n = std::max(islands, 40);
-  return std::int64_t(std::max(16e6 * std::pow(40 / n, 2.2), 250e6 / n));
+  return std::int64_t(std::max(30e6 * std::pow(40 / n, 2.7), 250e6 / n));
 }
 
 class Search {
@@ -156,7 +156,7 @@ class Search {
     if (starts_.empty() || stage_.map().island_count() < 2) return;
     std::int64_t steps =
         settings_.steps > 0 ? settings_.steps : steps_for(stage_.map().island_count());
-    if (small_ && settings_.steps == 0) steps /= 16;  // the proof does the rest
+    if (small_ && settings_.steps == 0) steps /= 32;  // the proof does the rest
     const std::int64_t longest = kStepsOfLong * stage_.map().island_count() * kLaps;
     walks_ = int(std::clamp<std::int64_t>(steps / longest, kWalksMin, kWalksMax));
     const std::int64_t of_walk = std::max<std::int64_t>(1, steps / (walks_ * kLaps));

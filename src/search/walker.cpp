@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/check.hpp"
-
 namespace cotillion {
 namespace {
 
@@ -81,6 +79,15 @@ void Walker::settle(double price, double delay, double area) {
   length_ = score_.length(price, sent(rounds_), period());
   value_ = score_.value(length_, delay, area);
   if (value_ < best_.value * (1 - 1e-12)) best_ = {schedule(), value_, length_, area_};
+}
+
+// A book that is full is emptied; what is still needed is looked up afresh. Nothing else changes,
+// or answers would depend on who had filled the book.
+void Walker::look_up_again() {
+  book_.forget();
+  for (const auto& round : rounds_)
+    for (int group = 0; group < round->groups.count(); ++group)
+      round->cliques[group] = &book_.find(round->groups.members(group));
 }
 
 int Walker::dearest_round() const {
@@ -204,11 +211,7 @@ void Walker::walk(const WalkSettings& settings, const std::vector<Round>& pool, 
       if (stop && stop()) return;
       heat = settings.hot *
              std::pow(settings.cold / settings.hot, double(step) / double(settings.steps));
-      if (book_.full()) {
-        const Schedule here = schedule();
-        book_.forget();
-        COTILLION_CHECK(begin(here, kInfinity));
-      }
+      if (book_.full()) look_up_again();
     }
     const double most = value_ * (1 - heat * std::log(1 - random.unit()));
     if (random.between(1, kRoundMoveOneIn) == 1)

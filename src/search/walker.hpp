@@ -61,6 +61,7 @@ class Walker {
   bool try_rounds(double most, const WalkSettings& settings, const std::vector<Round>& pool,
                   Random& random);
   void settle(double price, double delay, double area);
+  void look_up_again();
 
   const Rules& rules_;
   const Score& score_;
