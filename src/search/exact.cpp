@@ -14,10 +14,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTie = 1e-10;  // values closer than this, relatively, are one value
 constexpr int kIslandsMax = 9;
-// Pairs looked at for one period before it is given up as too large to prove: a minute or two.
-constexpr std::int64_t kLooksMax = 40'000'000'000;
+// Pairs looked at for one period before it is given up as too large to prove: about a minute.
+constexpr std::int64_t kLooksMax = 3'000'000'000;
 constexpr std::int64_t kLooksOfPeriod = 64;    // what it takes to mix a whole period
 constexpr std::size_t kPairsMax = 10'000'000;  // that may start something better, likewise
+constexpr int kBatch = 64;  // pieces of work between which the value to beat is renewed
 constexpr int kPiece = 64;  // partitions, or pairs, that one piece of work starts from
 
 struct Partition {
@@ -76,6 +77,7 @@ class Exact {
   struct Found {
     Standing best{{}, kInfinity, kInfinity, kInfinity};
     std::int64_t evaluated = 0;
+    std::int64_t looked_at = 0;
     bool complete = true;
   };
 
@@ -156,6 +158,29 @@ class Exact {
     return (x.e1 + y.e1) / 2 + e2;
   }
 
+  // What three rounds leave: Σ over cliques c of the last and a of the first of
+  // | Σ_b |c∩b||b∩a|/|b| − |c||a|/N | / (2N−2), b being cliques of the middle one.
+  [[nodiscard]] double e3(const Partition& x, const Partition& y, const Partition& z) const {
+    double met[kIslandsMax][kIslandsMax];  // |b∩a|/|b|
+    for (int b = 0; b < y.count; ++b)
+      for (int a = 0; a < x.count; ++a)
+        met[b][a] = double(sizes_[y.cliques[b] & x.cliques[a]]) / double(sizes_[y.cliques[b]]);
+    double total = score_.squared() ? -1 : 0;
+    for (int c = 0; c < z.count; ++c) {
+      double row[kIslandsMax] = {};
+      for (int b = 0; b < y.count; ++b) {
+        const int both = sizes_[z.cliques[c] & y.cliques[b]];
+        if (both == 0) continue;
+        for (int a = 0; a < x.count; ++a) row[a] += both * met[b][a];
+      }
+      for (int a = 0; a < x.count; ++a) {
+        const double product = double(sizes_[z.cliques[c]]) * sizes_[x.cliques[a]];
+        total += score_.squared() ? row[a] * row[a] / product : std::fabs(row[a] - product / n_);
+      }
+    }
+    return score_.squared() ? total / (n_ - 1.0) : total / (2.0 * n_ - 2);
+  }
+
   // β: what the value to beat leaves for the mean of f, ties included.
   [[nodiscard]] double beta(double value, double length, double delay) const {
     return score_.area_at(value * (1 + kTie), length, delay) - 1 + 1e-12;
@@ -207,30 +232,39 @@ class Exact {
     // Found once: a lower value to beat only removes pairs.
     if (period == 2 && !find_pairs()) return false;
     const int pieces = (int(pairs_.size()) + kPiece - 1) / kPiece;
-    std::vector<Found> found(std::size_t(pieces), Found{});
-    looks_most_ = kLooksMax / std::max(1, pieces);
-    workers_.run(pieces, [&](int piece, int worker) {
+    std::int64_t looks_left = kLooksMax;
+    // What one batch finds is there for the next to beat, whoever works on it.
+    for (int first = 0; first < pieces; first += kBatch)
+      if (!prove_batch(period, first, std::min(kBatch, pieces - first), pieces, looks_left))
+        return false;
+    return true;
+  }
+
+  bool prove_batch(int period, int first, int count, int pieces, std::int64_t& looks_left) {
+    std::vector<Found> found(std::size_t(count), Found{});
+    looks_most_ = looks_left / 8;  // of one piece: some are much larger than others
+    workers_.run(count, [&](int task, int worker) {
+      const int piece = first + task;
       if (worker == 0 && tell_) tell_(period, double(piece) / pieces);
-      if (stop_ && stop_()) {
-        found[piece].complete = false;
-        return;
-      }
+      Found& here = found[task];
+      here.complete = !(stop_ && stop_());
       AreaMeter meter(n_, score_.squared(), AreaMeter::Care::kProof);
-      Found& here = found[piece];
       here.best.value = result_.best.value * (1 + kTie);
-      std::int64_t looked_at = 0;
       const std::size_t end = std::min(pairs_.size(), std::size_t(piece + 1) * kPiece);
       for (std::size_t k = std::size_t(piece) * kPiece; k < end && here.complete; ++k) {
         std::vector<int> path{pairs_[k].x, pairs_[k].y};
-        extend(path, pairs_[k].f, period, meter, here, looked_at);
+        extend(path, pairs_[k].f, period, meter, here);
       }
     });
-    for (const Found& piece : found) take(piece);
-    return std::all_of(found.begin(), found.end(), [](const Found& f) { return f.complete; });
+    for (const Found& piece : found) {
+      take(piece);
+      looks_left -= piece.looked_at;
+    }
+    return looks_left > 0 &&
+           std::all_of(found.begin(), found.end(), [](const Found& f) { return f.complete; });
   }
 
-  void extend(std::vector<int>& path, double sum, int period, AreaMeter& meter, Found& found,
-              std::int64_t& looked_at) {
+  void extend(std::vector<int>& path, double sum, int period, AreaMeter& meter, Found& found) {
     double length = 0, delay = 0;
     for (const int x : path) {
       length = std::max(length, partitions_[x].length);
@@ -241,8 +275,14 @@ class Exact {
     if (sum > double(path.size() - 1) * share) return;
     if (int(path.size()) == period) {
       const double closing = period == 2 ? sum : f(last, partitions_[path.front()]);
-      if (sum + closing > period * share) return;
-      looked_at += kLooksOfPeriod;
+      double total = sum + closing;
+      if (total > period * share) return;
+      found.looked_at += kLooksOfPeriod;
+      for (int k = 0; k < period && period > 2; ++k) {
+        total += e3(partitions_[path[k]], partitions_[path[(k + 1) % period]],
+                    partitions_[path[(k + 2) % period]]);
+        if (total > period * share) return;
+      }
       consider(path, meter, found);
       return;
     }
@@ -256,14 +296,14 @@ class Exact {
         if (room < 0) break;  // lengths only grow from here
         continue;
       }
-      if (++looked_at > looks_most_ || (looked_at % 65536 == 0 && stop_ && stop_())) {
+      if (++found.looked_at > looks_most_ || (found.looked_at % 65536 == 0 && stop_ && stop_())) {
         found.complete = false;
         return;
       }
       const double more = f(last, next);
       if (sum + more > double(path.size()) * room) continue;
       path.push_back(int(y));
-      extend(path, sum + more, period, meter, found, looked_at);
+      extend(path, sum + more, period, meter, found);
       path.pop_back();
       if (!found.complete) return;
     }
@@ -271,25 +311,23 @@ class Exact {
 
   // The exact value of a period, and whether it is the best so far.
   void consider(const std::vector<int>& path, AreaMeter& meter, Found& found) {
-    Schedule schedule;
     std::vector<const Grouping*> groups;
     double price = 0, delay = 0;
-    std::vector<int> sent(std::size_t(n_), 0);
     for (const int x : path) {
       const Partition& partition = partitions_[x];
       price = std::max(price, partition.price);
       delay = std::max(delay, partition.delay);
       groups.push_back(&partition.groups);
-      for (IslandId i = 0; i < n_; ++i) {
-        const int others = partition.groups.size(partition.groups.group_of(i)) - 1;
-        sent[i] += stage_.technology().multicast ? std::min(others, 1) : others;
-      }
     }
-    const double length = score_.length(price, sent, int(path.size()));
+    const double length = score_.length(price, groups);
     ++found.evaluated;
+    const auto schedule_of_path = [&] {
+      Schedule schedule;
+      for (const int x : path) schedule.rounds.push_back(partitions_[x].round);
+      return schedule;
+    };
     // With nothing to beat there is no limit that would end the sum.
-    for (const int x : path) schedule.rounds.push_back(partitions_[x].round);
-    if (std::isinf(found.best.value) && !connects_all(schedule, n_)) return;
+    if (std::isinf(found.best.value) && !connects_all(schedule_of_path(), n_)) return;
     double area = 0;
     if (n_ > 1) {
       area = meter.start(std::move(groups),
@@ -297,6 +335,7 @@ class Exact {
       if (!std::isfinite(area)) return;
     }
     // What is pinned is exempt from the other rules and must be there.
+    Schedule schedule = schedule_of_path();
     for (const Round& pin : rules_.pinned())
       if (std::count(schedule.rounds.begin(), schedule.rounds.end(), pin) <
           std::count(rules_.pinned().begin(), rules_.pinned().end(), pin))

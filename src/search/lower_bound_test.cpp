@@ -47,7 +47,7 @@ struct Rounds {
       for (std::size_t b = a; b < states.size(); ++b) {
         const double price = std::max(states[a].price, states[b].price);
         if (std::isinf(price)) continue;
-        const double length = score.length(price, {}, 1);
+        const double length = score.length(price, {});
         const double delay = std::max(states[a].delay, states[b].delay);
         const double limit = score.area_at(best, length, delay);
         std::vector<const Grouping*> rounds{&states[a].groups};

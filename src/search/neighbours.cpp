@@ -163,16 +163,13 @@ class Looker {
   [[nodiscard]] Standing value_of(const std::vector<RoundState>& rounds, double area) {
     double price = 0;
     delay_ = 0;
-    std::vector<int> sent(stage_.map().islands.size(), 0);
+    std::vector<const Grouping*> groups;
     for (const RoundState& round : rounds) {
       price = std::max(price, round.price);
       delay_ = std::max(delay_, round.delay);
-      for (const KnownClique* clique : round.cliques)
-        for (const IslandId island : clique->islands)
-          if (clique->size() > 1)
-            sent[island] += stage_.technology().multicast ? 1 : clique->size() - 1;
+      groups.push_back(&round.groups);
     }
-    const double length = score_.length(price, sent, int(rounds.size()));
+    const double length = score_.length(price, groups);
     return {{}, score_.value(length, delay_, area), length, area};
   }
 

@@ -1,9 +1,10 @@
 // A schedule's standing during a search, in the planner's own terms: what make_plan will say.
 #pragma once
 
-#include <cmath>
+#include <vector>
 
 #include "plan/plan.hpp"
+#include "search/grouping.hpp"
 
 namespace cotillion {
 
@@ -15,12 +16,8 @@ class Score {
   Score(const Stage& stage, const PlanSettings& settings, double within = 0)
       : stage_(stage), settings_(settings), within_(within) {}
 
-  // `sent` is payloads that each island emits in a period; looked at only under an egress cap.
-  [[nodiscard]] double length(double round_ps, const std::vector<int>& sent, int period) const {
-    const double own = round_length(stage_, settings_, Seconds::from_ps(round_ps), sent, period).ps;
-    if (within_ <= 0) return own;
-    return own <= within_ ? within_ : own * std::pow(own / within_, kSteepness);
-  }
+  // Of rounds of this price; who is in them matters only under an egress cap.
+  [[nodiscard]] double length(double round_ps, const std::vector<const Grouping*>& rounds) const;
   [[nodiscard]] double value(double length_ps, double delay_ps, double area) const {
     return staleness_of_equal_rounds(settings_.objective, Seconds::from_ps(length_ps), area,
                                      Seconds::from_ps(delay_ps))

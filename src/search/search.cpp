@@ -22,7 +22,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLaps = 3;
 constexpr int kWalksMax = 8;  // in a lap; one is long before there are two
 constexpr int kWalksMin = 2;
-constexpr std::int64_t kStepsOfLong = 20'000;     // per island: a walk worth starting beside others
+constexpr std::int64_t kStepsOfLong =
+    500;  // per pair of islands: a walk worth starting beside others
 constexpr std::int64_t kStepsToCool = 4'000;      // per island: enough to start hot
 constexpr int kPoolSeeds = 12;                    // whose rounds may be taken over whole
 constexpr int kKept = 8;                          // incumbents that are remembered
@@ -32,6 +33,9 @@ constexpr std::int64_t kLooksOfDescent = 20'000;  // at neighbours, for each ste
 // and from what has been found.
 constexpr double kFromSeed[] = {0.012, 1e-3};
 constexpr double kFromFound[] = {0.005, 3e-4};
+// Where lanes are few, round lengths lie far apart and only a hot walk gets from one to another.
+constexpr int kHotOneIn = 4;
+constexpr double kHotter = 10;
 
 // A better value first; ties by the canonical form.
 bool ahead(const Standing& a, const Standing& b) {
@@ -157,7 +161,8 @@ class Search {
     std::int64_t steps =
         settings_.steps > 0 ? settings_.steps : steps_for(stage_.map().island_count());
     if (small_ && settings_.steps == 0) steps /= 32;  // the proof does the rest
-    const std::int64_t longest = kStepsOfLong * stage_.map().island_count() * kLaps;
+    const std::int64_t islands = stage_.map().island_count();
+    const std::int64_t longest = kStepsOfLong * islands * islands * kLaps;
     walks_ = int(std::clamp<std::int64_t>(steps / longest, kWalksMin, kWalksMax));
     const std::int64_t of_walk = std::max<std::int64_t>(1, steps / (walks_ * kLaps));
     for (; lap_ < laps && !stopped(); ++lap_) {
@@ -203,7 +208,7 @@ class Search {
       // A walk that is short for its map has no time to cool.
       const double islands = double(stage_.map().island_count());
       const double calm = std::min(1.0, double(steps) / (double(kStepsToCool) * islands));
-      walking.hot = heat[0] * calm;
+      walking.hot = heat[0] * calm * (walk % kHotOneIn == kHotOneIn - 1 ? kHotter : 1);
       walking.cold = heat[1] * calm;
       walking.period_max = result_.period_max;
       Random random(settings_.seed * 1'000'003 + std::uint64_t(lap) * kWalksMax +

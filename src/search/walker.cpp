@@ -38,25 +38,18 @@ Schedule Walker::schedule() const {
   return schedule;
 }
 
-std::vector<int> Walker::sent(const Rounds& rounds) const {
-  if (!score_.capped()) return {};
-  const bool multicast = book_.stage().technology().multicast;
-  std::vector<int> sent(book_.stage().map().islands.size(), 0);
-  for (const auto& round : rounds)
-    for (const KnownClique* clique : round->cliques)
-      for (const IslandId island : clique->islands)
-        if (clique->size() > 1) sent[island] += multicast ? 1 : clique->size() - 1;
-  return sent;
+std::vector<const Grouping*> Walker::groupings() const {
+  std::vector<const Grouping*> groups;
+  for (const auto& round : rounds_) groups.push_back(&round->groups);
+  return groups;
 }
 
 bool Walker::begin(const Schedule& schedule, double area_most) {
   rounds_.clear();
   pinned_.clear();
   std::vector<Round> left = rules_.pinned();
-  std::vector<const Grouping*> groups;
   for (const Round& round : schedule.rounds) {
     rounds_.push_back(std::make_unique<RoundState>(state_of(round, book_)));
-    groups.push_back(&rounds_.back()->groups);
     const auto pin = std::find(left.begin(), left.end(), round);
     pinned_.push_back(pin != left.end());
     if (pin != left.end()) left.erase(pin);
@@ -65,7 +58,7 @@ bool Walker::begin(const Schedule& schedule, double area_most) {
   delay_ = dearest(rounds_, &RoundState::delay);
   if (!std::isfinite(price_) || !connects_all(schedule, book_.stage().map().island_count()))
     return false;
-  area_ = meter_.start(groups, area_most);
+  area_ = meter_.start(groupings(), area_most);
   if (!std::isfinite(area_)) return false;
   settle(price_, delay_, area_);
   return true;
@@ -76,7 +69,7 @@ void Walker::settle(double price, double delay, double area) {
   price_ = price;
   delay_ = delay;
   area_ = area;
-  length_ = score_.length(price, sent(rounds_), period());
+  length_ = score_.length(price, groupings());
   value_ = score_.value(length_, delay, area);
   if (value_ < best_.value * (1 - 1e-12)) best_ = {schedule(), value_, length_, area_};
 }
@@ -120,14 +113,9 @@ bool Walker::try_local(double most, Random& random) {
   if (!replace(round, move_.gone, move_.fresh, price_most, book_, *spare_)) return false;
   const double price = std::max(dearest(rounds_, &RoundState::price, r), spare_->price);
   const double delay = std::max(dearest(rounds_, &RoundState::delay, r), spare_->delay);
-  double length = 0;
-  if (score_.capped()) {
-    rounds_[r].swap(spare_);
-    length = score_.length(price, sent(rounds_), period());
-    rounds_[r].swap(spare_);
-  } else {
-    length = score_.length(price, {}, period());
-  }
+  std::vector<const Grouping*> groups = groupings();
+  groups[r] = &spare_->groups;
+  const double length = score_.length(price, groups);
   const double area = meter_.changed(r, spare_->groups, score_.area_at(most, length, delay));
   if (!std::isfinite(area)) return false;
   meter_.accept();
@@ -177,17 +165,7 @@ bool Walker::try_rounds(double most, const WalkSettings& settings, const std::ve
     groups.push_back(&state.groups);
   }
   if (price > score_.length_at(most, 1)) return false;
-  std::vector<int> emitted;
-  if (score_.capped()) {
-    emitted.assign(book_.stage().map().islands.size(), 0);
-    const bool multicast = book_.stage().technology().multicast;
-    for (const Grouping* group : groups)
-      for (std::size_t i = 0; i < emitted.size(); ++i) {
-        const int others = group->size(group->group_of(IslandId(i))) - 1;
-        emitted[i] += multicast ? std::min(others, 1) : others;
-      }
-  }
-  const double length = score_.length(price, emitted, int(order.size()));
+  const double length = score_.length(price, groups);
   const double limit = score_.area_at(most, length, delay);
   const double area = other_meter_.start(std::move(groups), limit);
   if (!std::isfinite(area)) return false;

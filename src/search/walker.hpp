@@ -56,7 +56,7 @@ class Walker {
   [[nodiscard]] Schedule schedule() const;
   [[nodiscard]] bool is_pinned(int round) const { return pinned_[round]; }
   [[nodiscard]] int dearest_round() const;
-  [[nodiscard]] std::vector<int> sent(const Rounds& rounds) const;
+  [[nodiscard]] std::vector<const Grouping*> groupings() const;
   bool try_local(double most, Random& random);
   bool try_rounds(double most, const WalkSettings& settings, const std::vector<Round>& pool,
                   Random& random);
