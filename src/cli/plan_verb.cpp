@@ -148,6 +148,7 @@ void run(const CLI::App& verb, const Options& options, Outcome& outcome) {
     throw Stop{kUsedWrongly, fmt::format("{}: with --schedule nothing is searched; leave out one "
                                          "of the two",
                                          unused)};
+  expect_writable(options.output);
   const LoadedMap loaded = load_map(options);
   const Routes routes(loaded.map);
   const Stage stage(loaded.map, routes, stage_settings(options));

@@ -189,6 +189,10 @@ SearchSettings search_settings(const SearchOptions& options, const PlanSettings&
                                        stage.map());
     if (!start) throw Stop{kUsedWrongly, to_text(start.error())};
     refuse_weights(start->rounds, "--resume", options.resume);
+    if (!Rules(stage, settings.constraints).allows(*start))
+      throw Stop{kUsedWrongly, fmt::format("--resume: {} does not obey the constraints; leave out "
+                                           "one of the two",
+                                           options.resume)};
     settings.starts.push_back(std::move(*start));
   }
   made_by.seed = options.seed;

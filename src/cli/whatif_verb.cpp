@@ -101,6 +101,7 @@ Schedule kept_schedule(const Schedule& schedule, const Map& before, const Map& a
 void run(const Options& options, Outcome& outcome) {
   WhatIf what;
   what.changes = changes_of(options);
+  expect_writable(options.output);
   const LoadedMap loaded = load_map(options.map);
   const Map after_map = edited(load_map(options).map, options);
   const Routes before_routes(loaded.map), after_routes(after_map);

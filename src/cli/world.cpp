@@ -74,6 +74,19 @@ void write_file(const std::string& path, const std::string& text) {
   if (!special && std::rename(target.c_str(), path.c_str()) != 0) fail();
 }
 
+void expect_writable(const std::string& path) {
+  if (path.empty()) return;
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    errno = EISDIR;
+  else if (::access(folder.c_str(), W_OK) == 0)
+    return;
+  throw Stop{exit_for(errno), fmt::format("{}: cannot be written: {}; choose another place for -o",
+                                          path, std::strerror(errno))};
+}
+
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw Stop{kWorldFailed, fmt::format("standard output: {}", std::strerror(errno))};

@@ -28,6 +28,9 @@ struct Stop {
 [[nodiscard]] std::string read_file(const std::string& path);
 void write_file(const std::string& path, const std::string& text);
 
+// Throws Stop when a file could not be written there, before hours are spent on what goes into it.
+void expect_writable(const std::string& path);
+
 void print(const std::string& text);  // to stdout; Stop when stdout is gone
 void print_json(const Json& json);
 

@@ -153,7 +153,8 @@ std::vector<std::vector<std::string>> families_table(const SearchResult& result)
   for (const SeedScore& seed : result.families)
     table.push_back(
         {seed.family, fmt::format("{:.1f}", seed.staleness.ms()),
-         fmt::format("{:.1f} %", 100 * (seed.staleness / result.plan.staleness() - 1))});
+         fmt::format("{:.1f} %",
+                     100 * std::max(0.0, seed.staleness / result.plan.staleness() - 1))});
   return table;
 }
 

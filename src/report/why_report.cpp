@@ -11,7 +11,7 @@ namespace cotillion {
 namespace {
 
 constexpr std::size_t kRowsMax = 6;  // of a list; JSON has them all
-constexpr double kNothing = 0.005;   // ms: prints as 0.0
+constexpr double kNothing = 0.05;    // ms: prints as 0.0
 
 double change_ms(const SearchResult& result, Seconds staleness) {
   return (staleness - result.plan.staleness()).ms();
@@ -23,6 +23,7 @@ std::string change_text(double ms) {
 }
 
 std::string rounds_text(const SearchResult& result, const Why& why) {
+  if (result.plan.round.ps == 0) return "Nobody has to meet anybody.";
   std::string binding, spare;
   for (std::size_t r = 0; r < why.spare.size(); ++r) {
     if (why.spare[r] < result.plan.round * 1e-9)
@@ -36,7 +37,8 @@ std::string rounds_text(const SearchResult& result, const Why& why) {
 }
 
 std::string alternatives_text(const SearchResult& result, const Why& why) {
-  if (why.alternatives.best.empty()) return "No schedule one step away can be danced.";
+  if (why.alternatives.best.empty())
+    return why.alternatives.looked_at > 0 ? "No schedule one step away can be danced." : "";
   std::string text = "One step away: ";
   for (std::size_t k = 0; k < why.alternatives.best.size(); ++k) {
     const Neighbour& neighbour = why.alternatives.best[k];
@@ -74,10 +76,12 @@ std::string worths_text(const SearchResult& result, const Why& why, bool absence
   }
   if (shown == 0)
     return why.complete
-               ? "A little more memory, access or link rate anywhere is worth nothing by itself."
+               ? "A little more memory, access or link rate in one place is worth nothing by "
+                 "itself, as "
+                 "far as annealing found."
                : "A little more of what binds is worth nothing by itself: several bind at once.";
   return fmt::format("A little more is worth: {}{}.", text,
-                     why.complete ? "; more of anything else nothing" : "");
+                     why.complete ? "; annealing found no use for more of anything else" : "");
 }
 
 }  // namespace
@@ -111,6 +115,7 @@ Json why_json(const SearchResult& result, const Why& why) {
           {"alternatives", alternatives},
           {"neighbours_looked_at", why.alternatives.looked_at},
           {"neighbours_all", why.alternatives.all},
+          {"asked", why.asked},
           {"worths", worths},
           {"complete", why.complete}};
 }

@@ -109,7 +109,6 @@ std::optional<Round> Rules::repaired(const Round& round) const {
       if (place == parts.end()) place = parts.emplace(parts.end());
       place->insert(place->end(), bound.begin(), bound.end());
     }
-    // Halves of equal size rather than a full one and a rest.
     for (auto& part : parts) cliques.push_back(std::move(part));
   }
   for (std::size_t c = 0; c < cliques.size(); ++c) {

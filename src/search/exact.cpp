@@ -293,7 +293,8 @@ class Exact {
               ? share
               : beta(found.best.value, std::max(length, next.length), std::max(delay, next.delay));
       if (sum + (last.e1 + next.e1) / 2 > double(path.size()) * room) {
-        if (room < 0) break;  // lengths only grow from here
+        // Lengths only grow from here; delays may not.
+        if (beta(found.best.value, std::max(length, next.length), delay) < 0) break;
         continue;
       }
       if (++found.looked_at > looks_most_ || (found.looked_at % 65536 == 0 && stop_ && stop_())) {

@@ -22,6 +22,9 @@ std::vector<FrontierPoint> best_areas(const Stage& stage, const SearchSettings& 
   const double middle = make_plan(stage, starts.front(), settings.plan).rounds[0].length.ps;
   const int count = settings.frontier_points;
   std::vector<Standing> found(std::size_t(count), Standing{{}, kInfinity, kInfinity, kInfinity});
+  std::vector<Round> pool;
+  for (const Round& round : starts.front().rounds)
+    if (rules.allows(round)) pool.push_back(round);
   workers.run(count, [&](int task, int worker) {
     const double within = middle * (0.8 + 0.7 * task / std::max(1, count - 1));
     const Score score(stage, settings.plan, within);
@@ -34,7 +37,7 @@ std::vector<FrontierPoint> best_areas(const Stage& stage, const SearchSettings& 
       walking.steps = std::min(kStepsOfPointMost, kStepsOfPoint / stage.map().island_count()) /
                       std::int64_t(starts.size());
       walking.period_max = period_max;
-      walker.walk(walking, start.rounds, random, settings.stop);
+      walker.walk(walking, pool, random, settings.stop);
       if (walker.best().value < found[task].value) found[task] = walker.best();
     }
   });

@@ -63,7 +63,7 @@ class Bounder {
     }
   }
 
-  LowerBound find();
+  LowerBound find(const std::function<bool()>& stop);
 
  private:
   void measure(double price, Gathering::Care care);
@@ -165,7 +165,7 @@ std::string Bounder::reason() const {
   return text;
 }
 
-LowerBound Bounder::find() {
+LowerBound Bounder::find(const std::function<bool()>& stop) {
   const bool large = n_ > kLarge;
   const double narrow = large ? kNarrowLarge : kNarrow;
   std::priority_queue<Span, std::vector<Span>, Later> spans;
@@ -176,6 +176,7 @@ LowerBound Bounder::find() {
   spans.push({least_, kInfinity, area_least, value(least_, area_least), false});
   double step = large ? kStepLarge : kStep;
   for (int work = 0; work < (large ? kWorkMostLarge : kWorkMost); ++work) {
+    if (stop && stop()) break;
     const Span best = spans.top();
     const double ratio = best.to / best.from;
     if (ratio <= narrow && !best.unfinished) break;
@@ -200,15 +201,19 @@ LowerBound Bounder::find() {
     spans.push({middle, best.to, best.area, value(middle, best.area), best.unfinished});
   }
   const Span best = spans.top();
-  if (best.to < kInfinity) measure(best.to, Gathering::Care::kThorough);
+  if (best.to == kInfinity || (stop && stop()))
+    return {Seconds::from_ps(best.value), length(best.from), best.area,
+            "A better bound was not looked for: stopped."};
+  measure(best.to, Gathering::Care::kThorough);
   return {Seconds::from_ps(best.value), length(best.from), best.area, reason()};
 }
 
 }  // namespace
 
-LowerBound lower_bound(const Stage& stage, const Score& score, const Rules& rules) {
+LowerBound lower_bound(const Stage& stage, const Score& score, const Rules& rules,
+                       const std::function<bool()>& stop) {
   if (stage.map().island_count() < 2) return {{}, {}, 0, "One island has nobody to disagree with."};
-  return Bounder(stage, score, rules).find();
+  return Bounder(stage, score, rules).find(stop);
 }
 
 }  // namespace cotillion

@@ -2,6 +2,7 @@
 // with the best mixing that rounds so short could allow.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "search/constraints.hpp"
@@ -16,6 +17,8 @@ struct LowerBound {
   std::string reason;  // in words
 };
 
-[[nodiscard]] LowerBound lower_bound(const Stage& stage, const Score& score, const Rules& rules);
+// `stop` is asked between looks; stopped early, the bound is weaker and still holds.
+[[nodiscard]] LowerBound lower_bound(const Stage& stage, const Score& score, const Rules& rules,
+                                     const std::function<bool()>& stop = {});
 
 }  // namespace cotillion

@@ -11,12 +11,14 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kBetter = 1 - 1e-9;
+constexpr std::int64_t kLooksBetweenQuestions = 64;
 
 class Looker {
  public:
   Looker(const Stage& stage, const Score& score, const Rules& rules, const Schedule& schedule,
-         CliqueBook& book, std::int64_t most, double value_most)
-      : stage_(stage),
+         CliqueBook& book, std::int64_t most, const std::function<bool()>& stop, double value_most)
+      : stop_(stop),
+        stage_(stage),
         score_(score),
         rules_(rules),
         schedule_(schedule),
@@ -113,6 +115,7 @@ class Looker {
   void consider(int r, const std::vector<int>& gone,
                 const std::vector<std::vector<IslandId>>& fresh, Neighbour::Kind kind,
                 const Words& words) {
+    if (found_.looked_at % kLooksBetweenQuestions == 0 && stop_ && stop_()) most_ = 0;
     if (found_.looked_at >= most_) {
       found_.all = false;
       return;
@@ -187,6 +190,7 @@ class Looker {
     found_.best.push_back(std::move(neighbour));
   }
 
+  const std::function<bool()>& stop_;
   const Stage& stage_;
   const Score& score_;
   const Rules& rules_;
@@ -205,16 +209,16 @@ class Looker {
 
 Neighbours neighbours_of(const Stage& stage, const Score& score, const Rules& rules,
                          const Schedule& schedule, CliqueBook& book, std::int64_t most,
-                         double value_most) {
-  if (stage.map().island_count() < 2) return {};
-  return Looker(stage, score, rules, schedule, book, most, value_most).look();
+                         const std::function<bool()>& stop, double value_most) {
+  if (stage.map().island_count() < 2 || (stop && stop())) return {};
+  return Looker(stage, score, rules, schedule, book, most, stop, value_most).look();
 }
 
 Standing descended(const Stage& stage, const Score& score, const Rules& rules, Standing from,
                    CliqueBook& book, std::int64_t most, const std::function<bool()>& stop) {
   while (!stop || !stop()) {
     const Neighbours around =
-        neighbours_of(stage, score, rules, from.schedule, book, most, kBetter);
+        neighbours_of(stage, score, rules, from.schedule, book, most, stop, kBetter);
     if (around.best.empty() || around.best[0].standing.value >= from.value * kBetter) break;
     const std::string name = from.schedule.name;
     from = around.best[0].standing;

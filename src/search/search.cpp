@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/check.hpp"
 #include "search/canonical.hpp"
 #include "search/exact.hpp"
 #include "search/frontier.hpp"
@@ -25,6 +26,7 @@ constexpr int kWalksMin = 2;
 constexpr std::int64_t kStepsOfLong =
     500;  // per pair of islands: a walk worth starting beside others
 constexpr std::int64_t kStepsToCool = 4'000;      // per island: enough to start hot
+constexpr int kSeedsAlways = 5;                   // priced even when stopped at once
 constexpr int kPoolSeeds = 12;                    // whose rounds may be taken over whole
 constexpr int kKept = 8;                          // incumbents that are remembered
 constexpr double kMeasuredTo = 0.01;              // the annealer's areas, at worst
@@ -59,15 +61,20 @@ class Search {
         score_(stage, settings.plan),
         pairs_(stage, rules_, settings.plan.fragments),
         neighbourhood_(pairs_, stage.map().island_count()) {
+    const std::size_t held = 2 * CliqueBook::kHeldMost / std::size_t(std::max(2, workers.count()));
     for (int w = 0; w < workers.count(); ++w)
-      books_.push_back(std::make_unique<CliqueBook>(stage, settings.plan.fragments));
+      books_.push_back(std::make_unique<CliqueBook>(stage, settings.plan.fragments, held));
     small_ = stage.map().island_count() <= kExactIslandsMax && settings.exact;
-    result_.period_max = rules_.period_max(small_ ? kExactPeriod : kAnnealedPeriod);
+    // What is resumed may be longer than what we would look for.
+    int longest = small_ ? kExactPeriod : kAnnealedPeriod;
+    for (const Schedule& start : settings.starts)
+      longest = std::max(longest, int(start.rounds.size()));
+    result_.period_max = rules_.period_max(longest);
   }
 
   SearchResult run() {
-    bound();
     sow();
+    bound();
     anneal(kLaps);
     prove();
     if (settings_.until_stopped && !result_.certified) anneal(std::numeric_limits<int>::max());
@@ -101,7 +108,7 @@ class Search {
   void bound() {
     if (!settings_.bounded) return;
     tell("lower bound", 0, kInfinity);
-    const LowerBound bound = lower_bound(stage_, score_, rules_);
+    const LowerBound bound = lower_bound(stage_, score_, rules_, [this] { return stopped(); });
     result_.bound = bound.value;
     result_.bound_reason = bound.reason;
   }
@@ -121,13 +128,15 @@ class Search {
   void sow() {
     tell("seeds", 0, kInfinity);
     Random random(settings_.seed);
-    std::vector<Seed> seeds = make_seeds(pairs_, rules_, result_.period_max, *books_[0], random);
+    std::vector<Seed> seeds = make_seeds(pairs_, rules_, result_.period_max, *books_[0], random,
+                                         [this] { return stopped(); });
     for (const Schedule& start : settings_.starts)
       if (rules_.allows(start) && int(start.rounds.size()) <= result_.period_max)
         seeds.push_back({std::string(kResumedFamily), start});
     starts_.assign(seeds.size(), Standing{{}, kInfinity, kInfinity, kInfinity});
     workers_.run(int(seeds.size()), [&](int task, int worker) {
-      if (stopped()) return;
+      // Named ones are quick, and better than no answer.
+      if (task >= kSeedsAlways && stopped()) return;
       Walker walker(rules_, score_, neighbourhood_, *books_[worker]);
       if (walker.begin(seeds[task].schedule)) starts_[task] = walker.best();
       if (books_[worker]->full()) books_[worker]->forget();
@@ -229,9 +238,19 @@ class Search {
     }
   }
 
+  // The annealer measures roughly; a proof has to beat what the planner itself says.
+  void measure_kept() {
+    for (Standing& kept : kept_) {
+      const Plan plan = make_plan(stage_, kept.schedule, settings_.plan);
+      kept.value = plan.staleness().ps;
+    }
+    std::stable_sort(kept_.begin(), kept_.end(), ahead);
+  }
+
   void prove() {
     if (!small_ || stopped()) return;
     tell("proof", 0, kInfinity);
+    measure_kept();
     const Standing to_beat =
         kept_.empty() ? Standing{{}, kInfinity, kInfinity, kInfinity} : kept_[0];
     ExactResult exact = search_exactly(
@@ -240,8 +259,8 @@ class Search {
           tell(fmt::format("proof for {} rounds, {:.0f} %", period, 100 * done), 0, kInfinity);
         });
     result_.evaluated += exact.evaluated;
-    if (!exact.best.schedule.rounds.empty() && exact.best.value <= incumbent())
-      kept_.insert(kept_.begin(), exact.best);
+    // It is the first in canonical order of all that are as good.
+    if (!exact.best.schedule.rounds.empty()) kept_.insert(kept_.begin(), exact.best);
     result_.period_proven = exact.period_proven;
     result_.certified = exact.period_proven == result_.period_max && !kept_.empty();
     result_.class_size = exact.class_size;
@@ -263,7 +282,8 @@ class Search {
     if (settings_.frontier_points > 0 && !kept_.empty() && !result_.stopped) frontier();
     // What the annealer measured roughly is measured again by the planner itself.
     for (std::size_t k = 0; k < kept_.size(); ++k) {
-      if (result_.found && kept_[k].value > kept_[0].value * (1 + kMeasuredTo)) break;
+      if (result_.found && (result_.stopped || kept_[k].value > kept_[0].value * (1 + kMeasuredTo)))
+        break;
       kept_[k].schedule.name = "search";
       Plan plan = make_plan(stage_, kept_[k].schedule, settings_.plan);
       if (result_.found && plan.staleness().ps >= result_.plan.staleness().ps * (1 - 1e-12))
@@ -279,8 +299,10 @@ class Search {
           "branch and bound over all {:.3g} schedules of periods up to {} that are allowed",
           result_.class_size, result_.period_max);
     }
-    result_.bound =
-        std::min(result_.bound, result_.found ? result_.plan.staleness() : result_.bound);
+    if (!result_.found) return;
+    // A bound above what was found would be no bound; rounding may lift it a little.
+    COTILLION_CHECK(result_.bound <= result_.plan.staleness() * (1 + 1e-9));
+    result_.bound = std::min(result_.bound, result_.plan.staleness());
   }
 
   void frontier() {

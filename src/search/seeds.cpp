@@ -33,8 +33,9 @@ void factorise(int product, int least, int side_max, std::vector<int>& sides,
 class Sower {
  public:
   Sower(const PairPrices& pairs, const Rules& rules, int period_max, CliqueBook& book,
-        Random& random)
-      : stage_(book.stage()),
+        Random& random, const std::function<bool()>& stop)
+      : stop_(stop),
+        stage_(book.stage()),
         pairs_(pairs),
         rules_(rules),
         period_max_(period_max),
@@ -45,15 +46,15 @@ class Sower {
 
   std::vector<Seed> sow() {
     named();
-    grids();
-    orthogonal();
-    near_complete();
-    rarely_all();
-    packed();
+    for (const auto more : {&Sower::grids, &Sower::orthogonal, &Sower::near_complete,
+                            &Sower::rarely_all, &Sower::packed})
+      if (!stopped()) (this->*more)();
     return std::move(seeds_);
   }
 
  private:
+  [[nodiscard]] bool stopped() const { return stop_ && stop_(); }
+
   // Repairs a seed until it obeys the rules and is feasible, and keeps it unless that fails.
   void keep(const std::string& family, Schedule schedule) {
     std::vector<Round> rounds = rules_.pinned();
@@ -211,7 +212,7 @@ class Sower {
     if (n_ < 4) return;
     for (const double factor : {1.05, 1.15, 1.3, 1.6, 2.2})
       for (const int size : {2, 3, 4, 6, 9, 14, 24}) {
-        if (size > std::min(rules_.clique_max(), n_)) break;
+        if (size > std::min(rules_.clique_max(), n_) || stopped()) break;
         const int digits = int(std::ceil(std::log(double(n_)) / std::log(double(size)) - 0.01));
         Schedule schedule{fmt::format("packed:{}", size), {}};
         Packer packer(pairs_, book_);
@@ -221,6 +222,7 @@ class Sower {
       }
   }
 
+  const std::function<bool()>& stop_;
   const Stage& stage_;
   const PairPrices& pairs_;
   const Rules& rules_;
@@ -235,8 +237,8 @@ class Sower {
 }  // namespace
 
 std::vector<Seed> make_seeds(const PairPrices& pairs, const Rules& rules, int period_max,
-                             CliqueBook& book, Random& random) {
-  return Sower(pairs, rules, period_max, book, random).sow();
+                             CliqueBook& book, Random& random, const std::function<bool()>& stop) {
+  return Sower(pairs, rules, period_max, book, random, stop).sow();
 }
 
 }  // namespace cotillion

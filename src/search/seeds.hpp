@@ -2,6 +2,7 @@
 // along a line of neighbours. docs/model.md lists them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct Seed {
 };
 
 // All of them obey the rules and are feasible: cliques that are too large or cannot meet have been
-// split. Pinned rounds are put in front.
+// split. Pinned rounds are put in front. `stop` is asked after the named ones.
 [[nodiscard]] std::vector<Seed> make_seeds(const PairPrices& pairs, const Rules& rules,
-                                           int period_max, CliqueBook& book, Random& random);
+                                           int period_max, CliqueBook& book, Random& random,
+                                           const std::function<bool()>& stop = {});
 
 }  // namespace cotillion

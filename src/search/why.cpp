@@ -18,6 +18,7 @@ constexpr double kMore = 1.1;              // a little more of a rate
 constexpr std::int64_t kMemoryShare = 10;  // a little more memory: this part of the payload
 constexpr std::int64_t kLooks = 20'000;    // at neighbours
 constexpr std::int64_t kStepsOfReplan = 60'000;
+constexpr std::int64_t kStepsOfAbsence = 240'000;  // everything may be different
 
 // One question: the map as it would be.
 struct Question {
@@ -67,11 +68,14 @@ class Asker {
     if (care_ == WhyCare::kBinding) return;
     SearchSettings again = settings_;
     again.exact = false;
+    // The same class of schedules as the answer was sought in, or longer periods would look like
+    // gains.
+    again.constraints.period_max = result_.period_max;
     again.frontier_points = 0;
     again.until_stopped = false;
     again.progress = nullptr;
     again.bounded = false;
-    again.steps = kStepsOfReplan;
+    again.steps = question.reroutes ? kStepsOfAbsence : kStepsOfReplan;
     again.starts = {result_.schedule};
     Alone alone;
     const SearchResult found = search(stage, again, alone);
@@ -151,13 +155,13 @@ class Asker {
 Why why(const Stage& stage, const SearchSettings& settings, const SearchResult& result,
         WhyCare care, Workers& workers) {
   Why answer;
-  answer.complete = care == WhyCare::kEverything;
   for (const PlannedRound& round : result.plan.rounds)
     answer.spare.push_back(result.plan.round - round.planned);
   const Rules rules(stage, settings.constraints);
   const Score score(stage, settings.plan);
   CliqueBook book(stage, settings.plan.fragments);
-  answer.alternatives = neighbours_of(stage, score, rules, result.schedule, book, kLooks);
+  answer.alternatives =
+      neighbours_of(stage, score, rules, result.schedule, book, kLooks, settings.stop);
 
   Asker asker(stage, settings, result, care);
   std::vector<Question> questions = asker.questions();
@@ -170,6 +174,8 @@ Why why(const Stage& stage, const SearchSettings& settings, const SearchResult& 
     asker.answer(questions[std::size_t(task)]);
   });
   if (settings.stop && settings.stop()) return answer;
+  answer.asked = true;
+  answer.complete = care == WhyCare::kEverything;
   for (Question& question : questions) answer.worths.push_back(std::move(question.worth));
   std::stable_sort(answer.worths.begin(), answer.worths.end(), [](const Worth& a, const Worth& b) {
     const bool absence_a = a.kind == Worth::Kind::kAbsence,

@@ -24,6 +24,7 @@ struct Why {
   std::vector<Seconds> spare;  // by round: how much longer it could take for nothing
   Neighbours alternatives;
   std::vector<Worth> worths;  // what helps most first; then absences, what hurts most first
+  bool asked = false;         // otherwise it was stopped before, and nothing is known of worths
   bool complete = false;      // every edge, island and link was asked; else only what binds
 };
 
