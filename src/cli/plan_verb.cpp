@@ -129,13 +129,15 @@ int seek(const Options& options, const Stage& stage, Provenance made_by) {
     throw Stop{kAnswerIsNo, nothing_found_text(result, conduct)};
   }
   // On small maps everything is asked and planned again at once; on others when asked to.
-  const bool everything = options.why || stage.map().island_count() <= kExactIslandsMax;
-  const Why reasons =
-      run.why(stage, settings, result, everything ? WhyCare::kEverything : WhyCare::kBinding);
+  const bool small = stage.map().island_count() <= kExactIslandsMax;
+  const Why reasons = run.why(stage, settings, result,
+                              options.why ? WhyCare::kProven
+                              : small     ? WhyCare::kEverything
+                                          : WhyCare::kBinding);
   candidates.plans.insert(candidates.plans.begin(), result.plan);
   Json json = to_json(stage, result.plan, made_by);
   json["search"] = search_json(result, conduct);
-  json["why"] = why_json(result, reasons);
+  json["why"] = why_json(reasons);
   hand_over(options, json, candidates,
             text_of(stage, candidates) + "\n" + plan_text(stage, result.plan, options.full) +
                 search_text(result, conduct) + why_text(result, reasons));
@@ -179,7 +181,7 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   plan->add_flag(
       "--why", options->why,
       "Ask of every edge, island and link what more of it would be worth, and plan again "
-      "without each link\n(done anyway up to nine islands)");
+      "without each link\n(up to nine islands done anyway, by annealing; this proves it)");
   add_egress_cap(*plan, *options);
   add_search_options(*plan, options->search);
   plan->callback([options, plan, &outcome] { run(*plan, *options, outcome); });

@@ -50,13 +50,21 @@ std::string alternatives_text(const SearchResult& result, const Why& why) {
                             counted(std::size_t(why.alternatives.looked_at), "neighbour"));
 }
 
+// A search that was cut short finds more when it goes on, whatever is changed.
+std::string baseline_text(const SearchResult& result, const Why& why) {
+  const double gain = -change_ms(result, why.baseline);
+  if (gain < kNothing) return "";
+  return fmt::format("Searching on from here already gains {:.1f} ms; what follows is beyond that.",
+                     gain);
+}
+
 // What is gained by more of something, or lost without it.
-std::string worths_text(const SearchResult& result, const Why& why, bool absence) {
+std::string worths_text(const Why& why, bool absence) {
   std::string text;
   std::size_t shown = 0, silent = 0;
   for (const Worth& worth : why.worths) {
     if ((worth.kind == Worth::Kind::kAbsence) != absence) continue;
-    const double change = change_ms(result, worth.replanned);
+    const double change = (worth.replanned - why.baseline).ms();
     if (!worth.splits && std::fabs(change) < kNothing) {
       ++silent;
       continue;
@@ -68,7 +76,8 @@ std::string worths_text(const SearchResult& result, const Why& why, bool absence
   if (shown > kRowsMax) text += fmt::format("; {} more (--json)", shown - kRowsMax);
   if (absence) {
     if (shown == 0 && silent == 0) return "";
-    text = "Planned again without a link: " + text;
+    text = fmt::format("Planned again without a link, {}: {}",
+                       why.proven ? "proven again" : "by annealing", text);
     if (silent > 0)
       text +=
           fmt::format("{}{} would not be missed", shown == 0 ? "" : "; ", counted(silent, "link"));
@@ -77,8 +86,7 @@ std::string worths_text(const SearchResult& result, const Why& why, bool absence
   if (shown == 0)
     return why.complete
                ? "A little more memory, access or link rate in one place is worth nothing by "
-                 "itself, as "
-                 "far as annealing found."
+                 "itself, as far as annealing found."
                : "A little more of what binds is worth nothing by itself: several bind at once.";
   return fmt::format("A little more is worth: {}{}.", text,
                      why.complete ? "; annealing found no use for more of anything else" : "");
@@ -88,13 +96,15 @@ std::string worths_text(const SearchResult& result, const Why& why, bool absence
 
 std::string why_text(const SearchResult& result, const Why& why) {
   std::string text = "\nWhy this one\n";
+  const std::string worths =
+      why.asked ? worths_text(why, false) : "What more would be worth was not asked: stopped.";
   for (const std::string& part : {rounds_text(result, why), alternatives_text(result, why),
-                                  worths_text(result, why, false), worths_text(result, why, true)})
+                                  baseline_text(result, why), worths, worths_text(why, true)})
     if (!part.empty()) text += wrapped(part, 96);
   return text;
 }
 
-Json why_json(const SearchResult& result, const Why& why) {
+Json why_json(const Why& why) {
   Json spare = Json::array();
   for (const Seconds time : why.spare) spare.push_back(time.ms());
   Json alternatives = Json::array();
@@ -103,19 +113,21 @@ Json why_json(const SearchResult& result, const Why& why) {
         {{"change", neighbour.change},
          {"staleness_ms", number_or_null(Seconds::from_ps(neighbour.standing.value).ms())}});
   Json worths = Json::array();
-  constexpr const char* kKinds[] = {"memory", "access", "rate", "absence"};
+  constexpr const char* kKinds[] = {"nothing", "memory", "access", "rate", "absence"};
   for (const Worth& worth : why.worths)
     worths.push_back({{"kind", kKinds[std::size_t(worth.kind)]},
                       {"change", worth.what},
                       {"splits_the_map", worth.splits},
                       {"kept_ms", number_or_null(worth.kept.ms())},
                       {"replanned_ms", number_or_null(worth.replanned.ms())},
-                      {"difference_ms", number_or_null(change_ms(result, worth.replanned))}});
+                      {"difference_ms", number_or_null((worth.replanned - why.baseline).ms())}});
   return {{"spare_ms", spare},
           {"alternatives", alternatives},
           {"neighbours_looked_at", why.alternatives.looked_at},
           {"neighbours_all", why.alternatives.all},
           {"asked", why.asked},
+          {"baseline_ms", number_or_null(why.baseline.ms())},
+          {"proven", why.proven},
           {"worths", worths},
           {"complete", why.complete}};
 }

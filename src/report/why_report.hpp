@@ -11,6 +11,6 @@ namespace cotillion {
 [[nodiscard]] std::string why_text(const SearchResult& result, const Why& why);
 
 // The object `why` of a plan.
-[[nodiscard]] Json why_json(const SearchResult& result, const Why& why);
+[[nodiscard]] Json why_json(const Why& why);
 
 }  // namespace cotillion

@@ -48,10 +48,14 @@ class Asker {
   }
 
   std::vector<Question> questions() {
+    if (everything()) {
+      Map same = stage_.map();
+      ask(Worth::Kind::kNothing, "nothing", same);
+    }
     ask_memory();
     ask_access();
     ask_rates();
-    if (care_ == WhyCare::kEverything) ask_absence();
+    if (everything()) ask_absence();
     return std::move(questions_);
   }
 
@@ -67,7 +71,7 @@ class Asker {
     worth.kept = worth.replanned = kept.staleness();
     if (care_ == WhyCare::kBinding) return;
     SearchSettings again = settings_;
-    again.exact = false;
+    again.exact = question.reroutes && care_ == WhyCare::kProven && result_.certified;
     // The same class of schedules as the answer was sought in, or longer periods would look like
     // gains.
     again.constraints.period_max = result_.period_max;
@@ -83,7 +87,7 @@ class Asker {
   }
 
  private:
-  [[nodiscard]] bool everything() const { return care_ == WhyCare::kEverything; }
+  [[nodiscard]] bool everything() const { return care_ != WhyCare::kBinding; }
 
   // By reference, since the words are made from the map in the same call.
   void ask(Worth::Kind kind, std::string what, Map& map, bool reroutes = false) {
@@ -155,6 +159,7 @@ class Asker {
 Why why(const Stage& stage, const SearchSettings& settings, const SearchResult& result,
         WhyCare care, Workers& workers) {
   Why answer;
+  answer.baseline = result.plan.staleness();
   for (const PlannedRound& round : result.plan.rounds)
     answer.spare.push_back(result.plan.round - round.planned);
   const Rules rules(stage, settings.constraints);
@@ -175,8 +180,14 @@ Why why(const Stage& stage, const SearchSettings& settings, const SearchResult& 
   });
   if (settings.stop && settings.stop()) return answer;
   answer.asked = true;
-  answer.complete = care == WhyCare::kEverything;
-  for (Question& question : questions) answer.worths.push_back(std::move(question.worth));
+  answer.complete = care != WhyCare::kBinding;
+  answer.proven = care == WhyCare::kProven && result.certified;
+  for (Question& question : questions) {
+    if (question.worth.kind == Worth::Kind::kNothing)
+      answer.baseline = question.worth.replanned;
+    else
+      answer.worths.push_back(std::move(question.worth));
+  }
   std::stable_sort(answer.worths.begin(), answer.worths.end(), [](const Worth& a, const Worth& b) {
     const bool absence_a = a.kind == Worth::Kind::kAbsence,
                absence_b = b.kind == a.kind && absence_a;

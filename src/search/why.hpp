@@ -12,8 +12,8 @@ namespace cotillion {
 
 // A change to the network and what becomes of the answer.
 struct Worth {
-  enum class Kind { kMemory, kAccess, kRate, kAbsence };
-  Kind kind = Kind::kMemory;
+  enum class Kind { kNothing, kMemory, kAccess, kRate, kAbsence };
+  Kind kind = Kind::kNothing;
   std::string what;   // "100 MB more memory at HKG", "10 % more on TYO–FRA", "without TYO–FRA"
   Seconds kept;       // the schedule kept; infinite when it is infeasible then
   Seconds replanned;  // searched again from there, and never worse than kept
@@ -24,12 +24,15 @@ struct Why {
   std::vector<Seconds> spare;  // by round: how much longer it could take for nothing
   Neighbours alternatives;
   std::vector<Worth> worths;  // what helps most first; then absences, what hurts most first
-  bool asked = false;         // otherwise it was stopped before, and nothing is known of worths
-  bool complete = false;      // every edge, island and link was asked; else only what binds
+  Seconds baseline;     // the same search again with nothing changed: what worths are measured from
+  bool proven = false;  // absences were
+  bool asked = false;   // otherwise it was stopped before, and nothing is known of worths
+  bool complete = false;  // every edge, island and link was asked; else only what binds
 };
 
-// How thorough: only what binds the plan, the schedule kept; or everything, planned again.
-enum class WhyCare { kBinding, kEverything };
+// How thorough: only what binds the plan, the schedule kept; or everything, planned again by
+// annealing; or also proven again without each link, where the answer itself was proven.
+enum class WhyCare { kBinding, kEverything, kProven };
 
 [[nodiscard]] Why why(const Stage& stage, const SearchSettings& settings,
                       const SearchResult& result, WhyCare care, Workers& workers);
