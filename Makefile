@@ -7,7 +7,7 @@ help:
 	@echo 'make test      build, then run every test'
 	@echo 'make build     leave the release binary at build/release/cotillion'
 	@echo 'make check     formatting and clang-tidy'
-	@echo 'make sanitize  unit tests under ASan + UBSan and under TSan'
+	@echo 'make sanitize  tests under ASan + UBSan; those with threads under TSan'
 	@echo 'make bench     benchmarks, each beside a peer or a limit'
 	@echo 'make oracle    60,000 random cliques against CLP (minutes)'
 	@echo 'make fuzz      every fuzzer for FUZZ_SECONDS (default 60) seconds'
