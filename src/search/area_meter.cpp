@@ -233,7 +233,10 @@ double AreaMeter::measure_long(double total, double limit) {
     // Two may agree by chance while slower modes still come up.
     const bool falls = ratio < kFalls;
     agreed = falls && error < kTailError[int(care_)] * total ? agreed + 1 : 0;
-    if (agreed > (care_ == Care::kProof ? p + 1 : 2)) return area <= limit ? area : kInfinity;
+    if (agreed > (care_ == Care::kProof ? p + 1 : 2)) {
+      if (area > limit) return kInfinity;
+      return area;
+    }
     // Slow modes come to rule later, so that a tail is rather longer than it looks.
     if (care_ == Care::kSearch && !(falls && area <= limit)) return kInfinity;
     last_ratio = ratio;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
+#include <set>
 
 #include "plan/named_schedule.hpp"
 
@@ -83,10 +83,10 @@ void Cuts::add_outwards(const std::vector<IslandId>& sources) {
 
 void Cuts::add_regions() {
   const Map& map = stage_.map();
-  std::map<std::string, int> regions;
-  for (const Island& island : map.islands) regions.emplace(island.region, 0);
+  std::set<std::string> regions;
+  for (const Island& island : map.islands) regions.insert(island.region);
   if (regions.size() < 2 || int(regions.size()) > kRegionsMost) return;
-  for (const auto& [region, unused] : regions) {
+  for (const std::string& region : regions) {
     std::vector<IslandId> islands(std::size_t(n_), 0);
     std::iota(islands.begin(), islands.end(), 0);
     std::stable_partition(islands.begin(), islands.end(),

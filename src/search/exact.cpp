@@ -348,12 +348,9 @@ class Exact {
 
   static void better(Standing candidate, Standing& best) {
     const bool tie = std::fabs(candidate.value - best.value) <= kTie * best.value;
-    if (candidate.value < best.value && !tie) {
-      best = std::move(candidate);
-    } else if (tie && (best.schedule.rounds.empty() ||
-                       precedes(candidate.schedule.rounds, best.schedule.rounds))) {
-      best = std::move(candidate);
-    }
+    const bool first =
+        best.schedule.rounds.empty() || precedes(candidate.schedule.rounds, best.schedule.rounds);
+    if (tie ? first : candidate.value < best.value) best = std::move(candidate);
   }
 
   void take(const Found& found) {

@@ -98,7 +98,10 @@ class Search {
     settings_.progress({doing, told_, Seconds::from_ps(seen_), result_.bound});
   }
 
-  [[nodiscard]] double incumbent() const { return kept_.empty() ? kInfinity : kept_[0].value; }
+  [[nodiscard]] double incumbent() const {
+    if (kept_.empty()) return kInfinity;
+    return kept_[0].value;
+  }
 
   void trace() {
     if (kept_.empty()) return;

@@ -139,7 +139,7 @@ class Asker {
       const Link& link = map.links[k];
       auto less = without_link(
           map, fmt::format("{}-{}", place_name(map, link.ends[0]), place_name(map, link.ends[1])));
-      Map changed = less ? std::move(*less) : map;
+      Map changed = less ? *less : map;
       ask(Worth::Kind::kAbsence, fmt::format("without {}", link_name(map, link)), changed, true);
       questions_.back().worth.splits = !less;
     }
