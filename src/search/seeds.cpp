@@ -216,7 +216,7 @@ class Sower {
         const int digits = int(std::ceil(std::log(double(n_)) / std::log(double(size)) - 0.01));
         Schedule schedule{fmt::format("packed:{}", size), {}};
         Packer packer(pairs_, book_);
-        for (int r = 0; r < std::clamp(digits + 1, 2, period_max_); ++r)
+        for (int r = 0; r < std::min(std::max(digits + 1, 2), period_max_); ++r)
           schedule.rounds.push_back(packer.pack(size, factor * pairs_.connecting_price(), random_));
         keep(fmt::format("packed by {}", size), std::move(schedule));
       }
