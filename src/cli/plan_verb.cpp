@@ -5,6 +5,7 @@
 #include "base/fingerprint.hpp"
 #include "cli/search_run.hpp"
 #include "cli/verbs.hpp"
+#include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
 #include "plan/schedule_file.hpp"
@@ -129,7 +130,7 @@ int seek(const Options& options, const Stage& stage, Provenance made_by) {
     throw Stop{kAnswerIsNo, nothing_found_text(result, conduct)};
   }
   // On small maps everything is asked and planned again at once; on others when asked to.
-  const bool small = stage.map().island_count() <= kExactIslandsMax;
+  const bool small = stage.map().island_count() <= kSmallIslandsMax;
   const Why reasons = run.why(stage, settings, result,
                               options.why ? WhyCare::kProven
                               : small     ? WhyCare::kEverything

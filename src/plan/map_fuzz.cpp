@@ -1,15 +1,11 @@
 // Any bytes as a map: reading either refuses with remedies or yields a map on which the planner
 // keeps its promises, its certificate included. It lives here and not beside the reader because
 // it plans: topology/ knows nothing of plans.
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
-#include "base/check.hpp"
 #include "plan/explain.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
 #include "plan/plan_file.hpp"
+#include "tests/support/fuzz.hpp"
 #include "topology/map_file.hpp"
 
 namespace {
@@ -17,15 +13,6 @@ namespace {
 using namespace cotillion;
 
 constexpr int kIslandsMax = 12;  // more are slow to plan and reach no other code
-
-// Every refusal says what to do, in text that JSON can carry (dump throws on broken UTF-8).
-void check_refusal(const Diagnostics& diagnostics) {
-  COTILLION_CHECK(!diagnostics.empty());
-  for (const Diagnostic& diagnostic : diagnostics) {
-    COTILLION_CHECK(!diagnostic.message.empty() && !diagnostic.remedy.empty());
-    (void)Json(to_text(diagnostic)).dump();
-  }
-}
 
 // All eight settings come up without spending bytes of the input on them.
 StageSettings settings_for(std::size_t size) {
@@ -49,9 +36,9 @@ void plan_named(const Stage& stage, const char* name) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto map = read_map({reinterpret_cast<const char*>(data), size}, "map.toml");
+  const auto map = read_map(testing::text_of(data, size), "map.toml");
   if (!map) {
-    check_refusal(map.error());
+    testing::check_refusal(map.error());
     return 0;
   }
   if (map->island_count() > kIslandsMax) return 0;

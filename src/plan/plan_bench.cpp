@@ -6,6 +6,7 @@
 #include <map>
 
 #include "plan/clique_price.hpp"
+#include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
 #include "plan/streams.hpp"
@@ -68,15 +69,14 @@ BENCHMARK(price_clp)->DenseRange(3, 15, 3)->Arg(20)->Unit(benchmark::kMicrosecon
 // All partitions of nine cities: 511 cliques routed, counted and shaped once, then lanes shared
 // and every clique priced for each of the 21,147 rounds.
 void all_partitions_of_nine_cities(benchmark::State& state) {
-  const auto floor = testing::floor_of(
-      testing::with_memory(testing::example_map("nine-cities"), {state.range(0)}));
+  const auto floor = testing::nine_cities({state.range(0)});
   const Stage& stage = floor->stage;
   std::vector<std::vector<unsigned>> partitions;
-  for (const auto& groups : testing::partitions(9)) {
+  for (const Round& round : every_round(9)) {
     partitions.emplace_back();
-    for (const auto& group : groups) {
+    for (const Clique& clique : round.cliques) {
       unsigned members = 0;
-      for (const int island : group) members |= 1u << island;
+      for (const IslandId island : clique.islands) members |= 1u << island;
       partitions.back().push_back(members);
     }
   }

@@ -1,13 +1,9 @@
 // Any bytes as a plan to go on from, for a small fixed map: reading either refuses with remedies
 // or yields rounds that can be planned, and whose plan reads back as the same rounds.
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
-#include "base/check.hpp"
-#include "plan/plan.hpp"
 #include "plan/plan_file.hpp"
 #include "plan/plan_reader.hpp"
+#include "tests/support/fuzz_schedule.hpp"
+#include "tests/support/maps.hpp"
 #include "topology/map_file.hpp"
 
 namespace {
@@ -26,33 +22,14 @@ links = [
 ]
 )";
 
-constexpr std::size_t kRoundsMax = 64;  // mixing takes time for each phase of a period
-
-struct World {
-  Map map = read_map(kMap, "map.toml").value();
-  Routes routes{map};
-  Stage stage{map, routes};
-};
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const World world;
-  const auto schedule =
-      read_planned_schedule({reinterpret_cast<const char*>(data), size}, "plan.json", world.map);
-  if (!schedule) {
-    COTILLION_CHECK(!schedule.error().empty());
-    for (const Diagnostic& diagnostic : schedule.error()) {
-      COTILLION_CHECK(!diagnostic.message.empty() && !diagnostic.remedy.empty());
-      (void)Json(to_text(diagnostic)).dump();  // throws on broken UTF-8
-    }
-    return 0;
-  }
-  if (schedule->rounds.size() > kRoundsMax) return 0;
-  PlanSettings settings;
-  settings.step_time = Duration{169'000'000'000};
-  const Plan plan = make_plan(world.stage, *schedule, settings);
-  const auto again = read_planned_schedule(to_json(world.stage, plan, {}).dump(), "", world.map);
+  static const testing::Floor floor(read_map(kMap, "map.toml").value(), {});
+  const auto schedule = read_planned_schedule(testing::text_of(data, size), "plan.json", floor.map);
+  const auto plan = testing::planned(floor.stage, schedule);
+  if (!plan) return 0;
+  const auto again = read_planned_schedule(to_json(floor.stage, *plan, {}).dump(), "", floor.map);
   COTILLION_CHECK(again.has_value() && again->rounds == schedule->rounds);
   return 0;
 }

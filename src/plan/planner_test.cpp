@@ -31,7 +31,7 @@ struct Planned {
 
 Planned plan_nine(const std::string& schedule, Bytes memory, StageSettings settings = {},
                   const PlanSettings& plan_settings = {}) {
-  Planned planned{floor_of(with_memory(example_map("nine-cities"), memory), settings), {}};
+  Planned planned{testing::nine_cities(memory, settings), {}};
   const auto named = named_schedule(schedule, planned.floor->map, planned.floor->routes);
   planned.plan = make_plan(planned.floor->stage, *named, plan_settings);
   return planned;

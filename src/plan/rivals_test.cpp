@@ -12,7 +12,6 @@
 namespace cotillion {
 namespace {
 
-using testing::example_map;
 using testing::floor_of;
 
 constexpr StageSettings kUnicast{{false, false}, false};
@@ -153,7 +152,7 @@ const Policy& named(const std::vector<Policy>& policies, const std::string& name
 }
 
 std::vector<Policy> on_nine_cities(Bytes edge_memory) {
-  const auto floor = floor_of(testing::with_memory(example_map("nine-cities"), edge_memory));
+  const auto floor = testing::nine_cities(edge_memory);
   CompareSettings settings;
   settings.plan.step_time = Duration{169'000'000'000};
   MixingMemory memory;

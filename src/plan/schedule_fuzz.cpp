@@ -1,13 +1,9 @@
 // Any bytes as a schedule for a small fixed map: reading either refuses with remedies or yields
 // rounds that can be planned and mixed.
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
-#include "base/check.hpp"
-#include "plan/plan.hpp"
 #include "plan/plan_file.hpp"
 #include "plan/schedule_file.hpp"
+#include "tests/support/fuzz_schedule.hpp"
+#include "tests/support/maps.hpp"
 #include "topology/map_file.hpp"
 
 namespace {
@@ -38,32 +34,12 @@ links = [
 aggregators = [{ at = "HKG", memory = "10MB" }, { at = "LON", memory = "0B" }]
 )";
 
-constexpr std::size_t kRoundsMax = 64;  // mixing takes time for each phase of a period
-
-struct World {
-  Map map = read_map(kMap, "map.toml").value();
-  Routes routes{map};
-  Stage stage{map, routes};
-};
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const World world;
-  const auto schedule =
-      read_schedule({reinterpret_cast<const char*>(data), size}, "schedule.toml", world.map);
-  if (!schedule) {
-    COTILLION_CHECK(!schedule.error().empty());
-    for (const Diagnostic& diagnostic : schedule.error()) {
-      COTILLION_CHECK(!diagnostic.message.empty() && !diagnostic.remedy.empty());
-      (void)Json(to_text(diagnostic)).dump();  // throws on broken UTF-8
-    }
-    return 0;
-  }
-  if (schedule->rounds.size() > kRoundsMax) return 0;
-  PlanSettings settings;
-  settings.step_time = Duration{169'000'000'000};
-  const Plan plan = make_plan(world.stage, *schedule, settings);
-  (void)to_json(world.stage, plan, {}).dump();
+  static const testing::Floor floor(read_map(kMap, "map.toml").value(), {});
+  const auto schedule = read_schedule(testing::text_of(data, size), "schedule.toml", floor.map);
+  if (const auto plan = testing::planned(floor.stage, schedule))
+    (void)to_json(floor.stage, *plan, {}).dump();
   return 0;
 }

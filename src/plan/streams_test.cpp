@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
 #include "tests/support/maps.hpp"
 
@@ -82,9 +83,9 @@ TEST(Streams, CliquesOfOneRoundShareALaneEqually) {
 TEST(Streams, CountingAgreesWithTheTreesWrittenOut) {
   for (const bool multicast : {true, false}) {
     const auto floor = floor_of(example_map("nine-cities"), {{multicast, true}, false});
-    for (const auto& groups : testing::partitions(9)) {
-      if (groups.size() != 3) continue;
-      const Clique clique{groups[0], {}};
+    for (const Round& round : every_round(9)) {
+      if (round.cliques.size() != 3) continue;
+      const Clique& clique = round.cliques[0];
       if (clique.size() < 2) continue;
       std::map<std::string, int> expected;
       for (int j = 0; j < clique.size(); ++j) {

@@ -16,9 +16,9 @@ using testing::expect_sound;
 using testing::Floor;
 using testing::floor_of;
 using testing::kHostileNames;
+using testing::nine_cities;
 using testing::random_map;
 using testing::random_schedule;
-using testing::with_memory;
 
 Plan plan_of(const Floor& floor, const std::string& name) {
   auto schedule = named_schedule(name, floor.map, floor.routes);
@@ -47,7 +47,7 @@ void expect_peaks_as_certified(const Stage& stage, const Plan& plan) {
 
 TEST(MemoryHeld, PeaksAreThoseOfThePlan) {
   for (const std::int64_t memory : {0LL, 100'000'000LL, 32'000'000'000LL}) {
-    const auto floor = floor_of(with_memory(example_map("nine-cities"), {memory}));
+    const auto floor = nine_cities({memory});
     for (const char* name : {"triangles", "pairs", "all-to-all", "regional"})
       expect_peaks_as_certified(floor->stage, plan_of(*floor, name));
   }
@@ -92,7 +92,7 @@ TEST(MemoryHeld, OneStreamNeedsNone) {
 
 TEST(Timeline, NineCitiesInAllSchedulesAreSound) {
   for (const std::int64_t memory : {0LL, 32'000'000'000LL}) {
-    const auto floor = floor_of(with_memory(example_map("nine-cities"), {memory}));
+    const auto floor = nine_cities({memory});
     for (const char* name : {"triangles", "pairs", "all-to-all", "regional"}) {
       const Plan plan = plan_of(*floor, name);
       for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
@@ -107,7 +107,7 @@ TEST(Timeline, NineCitiesInAllSchedulesAreSound) {
 }
 
 TEST(Timeline, AnInfeasibleCliqueSaysSo) {
-  const auto floor = floor_of(with_memory(example_map("nine-cities"), {0}));
+  const auto floor = nine_cities({0});
   EXPECT_NE(timeline_svg(floor->stage, plan_of(*floor, "all-to-all"), 0).find("cannot be done"),
             std::string::npos);
 }

@@ -64,14 +64,6 @@ void AreaMeter::Store::resize(int period) {
   for (auto& by_length : windows) by_length.resize(std::max(1, period - 1));
 }
 
-// (N − Σ|c|²/N)/(N−1), and for the squared curve (cliques − 1)/(N−1).
-double AreaMeter::e_of_one(const Grouping& round) const {
-  if (squared_) return (round.count() - 1.0) / (n_ - 1.0);
-  double squares = 0;
-  for (int c = 0; c < round.count(); ++c) squares += double(round.size(c)) * round.size(c);
-  return (n_ - squares / n_) / (n_ - 1.0);
-}
-
 // Σ over pairs of cliques of | |c∩a| − |c||a|/N | / (2N−2): pairs that do not meet add |c||a|/N.
 double AreaMeter::e_of_two(const Grouping& first, const Grouping& second,
                            const Transfer& transfer) const {
@@ -158,7 +150,7 @@ double AreaMeter::measure(double limit) {
   if (p == 1) return round(0).count() == 1 && limit >= 1 ? 1 : kInfinity;
   double sum = 0;
   for (int r = 0; r < p; ++r) {
-    if (touched(r, 1)) window(r, 1).e = e_of_one(round(r));
+    if (touched(r, 1)) window(r, 1).e = e_of_one(round(r), squared_);
     sum += window(r, 1).e;
   }
   if (!add(sum, total, limit)) return kInfinity;

@@ -16,8 +16,8 @@ namespace cotillion {
 
 class AreaMeter {
  public:
-  // To the last digit, or as well as an annealer needs: four digits, and refusals on good grounds
-  // rather than proof.
+  // To the last digit, or as well as an annealer needs: about four digits, and refusals on good
+  // grounds rather than proof.
   enum class Care { kProof, kSearch };
   AreaMeter(int island_count, bool squared, Care care)
       : n_(island_count), squared_(squared), care_(care) {}
@@ -72,7 +72,6 @@ class AreaMeter {
   }
   void keep_change();
 
-  [[nodiscard]] double e_of_one(const Grouping& round) const;
   [[nodiscard]] double e_of_two(const Grouping& first, const Grouping& second,
                                 const Transfer& transfer) const;
   void find_transfer(const Grouping& from, const Grouping& to, Transfer& into);

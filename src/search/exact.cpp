@@ -1,46 +1,23 @@
 #include "search/exact.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
-#include "base/check.hpp"
 #include "search/canonical.hpp"
+#include "search/partition_table.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTie = 1e-10;  // values closer than this, relatively, are one value
-constexpr int kIslandsMax = 9;
 // Pairs looked at for one period before it is given up as too large to prove: about a minute.
 constexpr std::int64_t kLooksMax = 3'000'000'000;
 constexpr std::int64_t kLooksOfPeriod = 64;    // what it takes to mix a whole period
 constexpr std::size_t kPairsMax = 10'000'000;  // that may start something better, likewise
 constexpr int kBatch = 64;  // pieces of work between which the value to beat is renewed
 constexpr int kPiece = 64;  // partitions, or pairs, that one piece of work starts from
-
-struct Partition {
-  Round round;
-  Grouping groups;
-  std::array<std::uint16_t, kIslandsMax> cliques{};  // as sets of bits
-  int count = 0;
-  bool pinned = false;
-  double price = 0, delay = 0, length = 0;
-  double e1 = 0;
-};
-
-// Restricted growth strings: every island joins a clique that exists or opens the next.
-void enumerate(int n, std::vector<int>& which, int used,
-               const std::function<void(const std::vector<int>&, int)>& visit) {
-  if (int(which.size()) == n) return visit(which, used);
-  for (int group = 0; group <= used; ++group) {
-    which.push_back(group);
-    enumerate(n, which, std::max(used, group + 1), visit);
-    which.pop_back();
-  }
-}
 
 class Exact {
  public:
@@ -53,11 +30,9 @@ class Exact {
         workers_(workers),
         stop_(stop),
         n_(stage.map().island_count()),
-        stage_(stage) {
-    COTILLION_CHECK(n_ >= 1 && n_ <= kIslandsMax);
+        table_(stage, score, rules) {
     result_.best = to_beat;
-    list_partitions();
-    tabulate();
+    result_.partitions = table_.allowed();
   }
 
   ExactResult run(int period_max) {
@@ -94,93 +69,6 @@ class Exact {
     return total;
   }
 
-  void list_partitions() {
-    CliqueBook book(stage_, score_.settings().fragments);
-    std::vector<int> which;
-    enumerate(n_, which, 0, [&](const std::vector<int>& groups, int count) {
-      std::vector<Clique> cliques(std::size_t(count), Clique{});
-      for (IslandId i = 0; i < n_; ++i) cliques[groups[i]].islands.push_back(i);
-      add(completed(std::move(cliques), n_), book);
-    });
-    std::sort(partitions_.begin(), partitions_.end(), [](const Partition& a, const Partition& b) {
-      return std::pair(a.length, a.e1) < std::pair(b.length, b.e1);
-    });
-  }
-
-  void add(Round round, CliqueBook& book) {
-    const auto& pins = rules_.pinned();
-    const bool pinned = std::find(pins.begin(), pins.end(), round) != pins.end();
-    if (!pinned && !rules_.allows(round)) return;
-    ++result_.partitions;
-    const RoundState state = state_of(round, book);
-    if (!std::isfinite(state.price)) return;
-    Partition partition;
-    partition.pinned = pinned;
-    partition.groups = state.groups;
-    partition.price = state.price;
-    partition.delay = state.delay;
-    // Without egress caps; these only lengthen it.
-    partition.length = round_length(Seconds::from_ps(state.price), score_.settings()).ps;
-    partition.count = state.groups.count();
-    double squares = 0;
-    for (int c = 0; c < partition.count; ++c) {
-      for (const IslandId island : state.groups.members(c))
-        partition.cliques[c] = std::uint16_t(partition.cliques[c] | 1u << island);
-      squares += double(state.groups.size(c)) * state.groups.size(c);
-    }
-    if (n_ > 1)
-      partition.e1 = score_.squared() ? (partition.count - 1.0) / (n_ - 1.0)
-                                      : (n_ - squares / n_) / (n_ - 1.0);
-    partition.round = std::move(round);
-    partitions_.push_back(std::move(partition));
-  }
-
-  // What a pair of cliques of given sizes adds to e₂ by how many islands they share.
-  void tabulate() {
-    for (unsigned set = 0; set < sizes_.size(); ++set)
-      sizes_[set] = std::uint8_t(set == 0 ? 0 : sizes_[set >> 1] + (set & 1));
-    if (n_ == 1) return;
-    for (int both = 0; both <= kIslandsMax; ++both)
-      for (int a = 1; a <= kIslandsMax; ++a)
-        for (int b = 1; b <= kIslandsMax; ++b) {
-          const double product = double(a) * b;
-          term_[both][a][b] = score_.squared() ? double(both) * both / product / (n_ - 1.0)
-                                               : std::fabs(both - product / n_) / (2.0 * n_ - 2);
-        }
-  }
-
-  [[nodiscard]] double f(const Partition& x, const Partition& y) const {
-    double e2 = score_.squared() ? -1 / (n_ - 1.0) : 0;
-    for (int c = 0; c < x.count; ++c)
-      for (int a = 0; a < y.count; ++a)
-        e2 +=
-            term_[sizes_[x.cliques[c] & y.cliques[a]]][sizes_[x.cliques[c]]][sizes_[y.cliques[a]]];
-    return (x.e1 + y.e1) / 2 + e2;
-  }
-
-  // What three rounds leave: Σ over cliques c of the last and a of the first of
-  // | Σ_b |c∩b||b∩a|/|b| − |c||a|/N | / (2N−2), b being cliques of the middle one.
-  [[nodiscard]] double e3(const Partition& x, const Partition& y, const Partition& z) const {
-    double met[kIslandsMax][kIslandsMax];  // |b∩a|/|b|
-    for (int b = 0; b < y.count; ++b)
-      for (int a = 0; a < x.count; ++a)
-        met[b][a] = double(sizes_[y.cliques[b] & x.cliques[a]]) / double(sizes_[y.cliques[b]]);
-    double total = score_.squared() ? -1 : 0;
-    for (int c = 0; c < z.count; ++c) {
-      double row[kIslandsMax] = {};
-      for (int b = 0; b < y.count; ++b) {
-        const int both = sizes_[z.cliques[c] & y.cliques[b]];
-        if (both == 0) continue;
-        for (int a = 0; a < x.count; ++a) row[a] += both * met[b][a];
-      }
-      for (int a = 0; a < x.count; ++a) {
-        const double product = double(sizes_[z.cliques[c]]) * sizes_[x.cliques[a]];
-        total += score_.squared() ? row[a] * row[a] / product : std::fabs(row[a] - product / n_);
-      }
-    }
-    return score_.squared() ? total / (n_ - 1.0) : total / (2.0 * n_ - 2);
-  }
-
   // β: what the value to beat leaves for the mean of f, ties included.
   [[nodiscard]] double beta(double value, double length, double delay) const {
     return score_.area_at(value * (1 + kTie), length, delay) - 1 + 1e-12;
@@ -188,20 +76,20 @@ class Exact {
 
   // Pairs that may be the start of something better, by piece of work so that order is fixed.
   bool find_pairs() {
-    const int count = int(partitions_.size());
+    const int count = table_.count();
     const int pieces = (count + kPiece - 1) / kPiece;
     std::vector<std::vector<Pair>> found(std::size_t(pieces), std::vector<Pair>{});
     workers_.run(pieces, [&](int piece, int) {
       if (stop_ && stop_()) return;
       const int end = std::min(count, (piece + 1) * kPiece);
       for (int i = piece * kPiece; i < end; ++i) {
-        const Partition& x = partitions_[i];
+        const Partition& x = table_[i];
         const double room = beta(result_.best.value, x.length, x.delay);
         if (x.e1 / 2 > room) continue;
         for (int j = 0; j <= i; ++j) {
-          const Partition& y = partitions_[j];
+          const Partition& y = table_[j];
           if ((x.e1 + y.e1) / 2 > room) continue;
-          const double here = f(x, y);
+          const double here = table_.f(x, y);
           if (here <= room) found[piece].push_back({i, j, here});
         }
         if (found[piece].size() > kPairsMax) return;
@@ -224,7 +112,7 @@ class Exact {
     if (period == 1) {
       Found found;
       AreaMeter meter(n_, score_.squared(), AreaMeter::Care::kProof);
-      for (std::size_t x = 0; x < partitions_.size(); ++x) consider({int(x)}, meter, found);
+      for (int x = 0; x < table_.count(); ++x) consider({x}, meter, found);
       take(found);
       return true;
     }
@@ -267,27 +155,27 @@ class Exact {
   void extend(std::vector<int>& path, double sum, int period, AreaMeter& meter, Found& found) {
     double length = 0, delay = 0;
     for (const int x : path) {
-      length = std::max(length, partitions_[x].length);
-      delay = std::max(delay, partitions_[x].delay);
+      length = std::max(length, table_[x].length);
+      delay = std::max(delay, table_[x].delay);
     }
-    const Partition& last = partitions_[path.back()];
+    const Partition& last = table_[path.back()];
     const double share = beta(found.best.value, length, delay);
     if (sum > double(path.size() - 1) * share) return;
     if (int(path.size()) == period) {
-      const double closing = period == 2 ? sum : f(last, partitions_[path.front()]);
+      const double closing = period == 2 ? sum : table_.f(last, table_[path.front()]);
       double total = sum + closing;
       if (total > period * share) return;
       found.looked_at += kLooksOfPeriod;
       for (int k = 0; k < period && period > 2; ++k) {
-        total += e3(partitions_[path[k]], partitions_[path[(k + 1) % period]],
-                    partitions_[path[(k + 2) % period]]);
+        total += table_.e3(table_[path[k]], table_[path[(k + 1) % period]],
+                           table_[path[(k + 2) % period]]);
         if (total > period * share) return;
       }
       consider(path, meter, found);
       return;
     }
-    for (std::size_t y = 0; y < partitions_.size(); ++y) {
-      const Partition& next = partitions_[y];
+    for (int y = 0; y < table_.count(); ++y) {
+      const Partition& next = table_[y];
       const double room =
           next.length <= length && next.delay <= delay
               ? share
@@ -301,9 +189,9 @@ class Exact {
         found.complete = false;
         return;
       }
-      const double more = f(last, next);
+      const double more = table_.f(last, next);
       if (sum + more > double(path.size()) * room) continue;
-      path.push_back(int(y));
+      path.push_back(y);
       extend(path, sum + more, period, meter, found);
       path.pop_back();
       if (!found.complete) return;
@@ -315,7 +203,7 @@ class Exact {
     std::vector<const Grouping*> groups;
     double price = 0, delay = 0;
     for (const int x : path) {
-      const Partition& partition = partitions_[x];
+      const Partition& partition = table_[x];
       price = std::max(price, partition.price);
       delay = std::max(delay, partition.delay);
       groups.push_back(&partition.groups);
@@ -324,7 +212,7 @@ class Exact {
     ++found.evaluated;
     const auto schedule_of_path = [&] {
       Schedule schedule;
-      for (const int x : path) schedule.rounds.push_back(partitions_[x].round);
+      for (const int x : path) schedule.rounds.push_back(table_[x].round);
       return schedule;
     };
     // With nothing to beat there is no limit that would end the sum.
@@ -365,10 +253,7 @@ class Exact {
   const std::function<bool()>& stop_;
   std::int64_t looks_most_ = 0;
   int n_;
-  const Stage& stage_;
-  std::vector<Partition> partitions_;  // feasible ones, by length
-  std::array<std::uint8_t, 1 << kIslandsMax> sizes_{};
-  double term_[kIslandsMax + 1][kIslandsMax + 1][kIslandsMax + 1] = {};
+  PartitionTable table_;
   std::vector<Pair> pairs_;
   ExactResult result_;
 };

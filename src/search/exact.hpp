@@ -1,12 +1,12 @@
 // The best schedule of a small map, proven: every period up to a given one, every sequence of
 // partitions, by branch and bound.
 //
-// Legend: x, y partitions; e₁(x) and e₂(x, y) what one and two rounds leave (mixing.hpp);
-// f(x, y) = (e₁(x) + e₁(y))/2 + e₂(x, y); U the value to beat; β what U leaves for e₁ + e₂ + … at
-// a given round length. A period x₁ … x_P has A ≥ 1 + mean of f over its P consecutive pairs, so
-// only those with Σf ≤ P·β can beat U. Among the rotations of such a period one has all its
-// partial sums below their share (the cycle lemma): f(x₁,x₂) ≤ β, f(x₁,x₂) + f(x₂,x₃) ≤ 2β, ….
-// Only pairs with f ≤ β need to be extended, and on real maps they are few.
+// Legend: x, y partitions; f(x, y) what one and two rounds leave (partition_table.hpp); U the
+// value to beat; β what U leaves for e₁ + e₂ + … at a given round length. A period x₁ … x_P has
+// A ≥ 1 + mean of f over its P consecutive pairs, so only those with Σf ≤ P·β can beat U. Among
+// the rotations of such a period one has all its partial sums below their share (the cycle
+// lemma): f(x₁,x₂) ≤ β, f(x₁,x₂) + f(x₂,x₃) ≤ 2β, …. Only pairs with f ≤ β need to be extended,
+// and on real maps they are few.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct ExactResult {
   std::int64_t evaluated = 0;
 };
 
-// Requires at most kExactIslandsMax islands. `to_beat` may be infinite and empty. `stop` is asked
+// Requires at most kSmallIslandsMax islands. `to_beat` may be infinite and empty. `stop` is asked
 // between pieces of work; a period that was broken off is not proven. `tell` hears, from one
 // worker, which period is being proven and how much of it is done.
 [[nodiscard]] ExactResult search_exactly(const Stage& stage, const Score& score, const Rules& rules,

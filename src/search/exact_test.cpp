@@ -8,15 +8,15 @@
 #include <cmath>
 #include <limits>
 
+#include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
-#include "search/search.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/searches.hpp"
 
 namespace cotillion {
 namespace {
 
-using testing::example_map;
 using testing::floor_of;
+using testing::nine_cities;
 using testing::random_map;
 using testing::with_memory;
 
@@ -28,22 +28,12 @@ constexpr int kOneIn = 4;  // of many alike: sanitizers take ten times as long
 constexpr int kOneIn = 1;
 #endif
 
-std::vector<Round> all_rounds(int n) {
-  std::vector<Round> rounds;
-  for (const auto& groups : testing::partitions(n)) {
-    std::vector<Clique> cliques;
-    for (const auto& group : groups) cliques.push_back({group, {}});
-    rounds.push_back(completed(std::move(cliques), n));
-  }
-  return rounds;
-}
-
 // The least of each objective over every sequence that starts with its first partition (the
 // others are its rotations) and is allowed.
 std::array<double, kObjectiveCount> brute_force(const Stage& stage, const Rules& rules,
                                                 const PlanSettings& settings, int period_max) {
   const int n = stage.map().island_count();
-  const std::vector<Round> rounds = all_rounds(n);
+  const std::vector<Round> rounds = every_round(n);
   std::array<double, kObjectiveCount> best;
   best.fill(kInfinity);
   std::vector<std::size_t> path;
@@ -174,12 +164,11 @@ TEST(Exact, NineCitiesAreCertified) {
                                Golden{Objective::kPaper, {32'000'000'000}, 967.6095},
                                Golden{Objective::kSquared, {0}, 914.8600},
                                Golden{Objective::kSquared, {32'000'000'000}, 803.6990}}) {
-    const auto floor = floor_of(with_memory(example_map("nine-cities"), golden.memory));
-    Alone alone;
+    const auto floor = nine_cities(golden.memory);
     SearchSettings settings;
     settings.plan.objective = golden.objective;
     settings.steps = 3'000;
-    const SearchResult found = search(floor->stage, settings, alone);
+    const SearchResult found = testing::alone(*floor, settings);
     EXPECT_TRUE(found.certified);
     EXPECT_EQ(found.period_max, 3);
     EXPECT_NEAR(found.plan.staleness().ms(), golden.staleness_ms, 1e-4);
@@ -194,11 +183,10 @@ TEST(Exact, NineCitiesAreNeverWorseThanANamedSchedule) {
   constexpr std::int64_t kMegabytes[] = {0, 5, 10, 20, 40, 60, 90, 130, 180, 250, 1'000, 32'000};
   for (std::size_t k = 0; k < std::size(kMegabytes); k += kOneIn) {
     const std::int64_t megabytes = kMegabytes[k];
-    const auto floor = floor_of(with_memory(example_map("nine-cities"), {megabytes * 1'000'000}));
-    Alone alone;
+    const auto floor = nine_cities({megabytes * 1'000'000});
     SearchSettings settings;
     settings.steps = 3'000;
-    const SearchResult found = search(floor->stage, settings, alone);
+    const SearchResult found = testing::alone(*floor, settings);
     ASSERT_TRUE(found.certified) << megabytes << " MB";
     for (const ScheduleName& name : schedule_names()) {
       const auto named = named_schedule(name.name, floor->map, floor->routes);

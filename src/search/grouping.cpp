@@ -22,4 +22,12 @@ void Grouping::index(int count) {
     members_[next[which_[island]]++] = island;
 }
 
+double e_of_one(const Grouping& round, bool squared) {
+  const int n = round.island_count();
+  if (squared) return (round.count() - 1.0) / (n - 1.0);
+  double squares = 0;
+  for (int c = 0; c < round.count(); ++c) squares += double(round.size(c)) * round.size(c);
+  return (n - squares / n) / (n - 1.0);
+}
+
 }  // namespace cotillion

@@ -32,4 +32,8 @@ class Grouping {
   std::vector<IslandId> members_;
 };
 
+// e(1), what one round leaves of a generation: (N − Σ|c|²/N)/(N − 1), and for the squared curve
+// (number of cliques − 1)/(N − 1). Of one island alone nothing can be said.
+[[nodiscard]] double e_of_one(const Grouping& round, bool squared);
+
 }  // namespace cotillion

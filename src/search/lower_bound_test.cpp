@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/random.hpp"
+#include "plan/every_round.hpp"
 #include "search/area_meter.hpp"
 #include "search/cut_bound.hpp"
 #include "search/gathering.hpp"
@@ -21,7 +22,7 @@ using testing::example_map;
 using testing::Floor;
 using testing::floor_of;
 using testing::map_of;
-using testing::partitions;
+using testing::nine_cities;
 using testing::random_map;
 using testing::random_schedule;
 using testing::with_memory;
@@ -36,9 +37,16 @@ LowerBound bound_of(const Stage& stage, Objective objective, const Constraints& 
   return lower_bound(stage, score, rules);
 }
 
-// All rounds of a map, priced once.
+// All rounds of a map that its rules allow, priced once.
 struct Rounds {
+  CliqueBook book;
   std::vector<RoundState> states;
+
+  Rounds(const Floor& floor, const Rules& rules) : book(floor.stage, PlanSettings{}.fragments) {
+    for (const Round& round : every_round(floor.map.island_count()))
+      if (rules.allows(round)) states.push_back(state_of(round, book));
+  }
+
   // The best of all schedules of periods one and two.
   [[nodiscard]] double best(const Score& score, int islands) const {
     AreaMeter meter(islands, score.squared(), AreaMeter::Care::kProof);
@@ -58,18 +66,6 @@ struct Rounds {
     return best;
   }
 };
-
-Rounds all_rounds(const Floor& floor, CliqueBook& book, const Rules& rules) {
-  Rounds rounds;
-  const int n = floor.map.island_count();
-  for (const auto& groups : partitions(n)) {
-    std::vector<Clique> cliques;
-    for (const auto& group : groups) cliques.push_back({group, {}});
-    const Round round = completed(std::move(cliques), n);
-    if (rules.allows(round)) rounds.states.push_back(state_of(round, book));
-  }
-  return rounds;
-}
 
 // Thin links, lopsided latencies, edges shared and elsewhere, routers: whatever a bound
 // could overlook.
@@ -114,8 +110,7 @@ TEST(LowerBound, NoScheduleOfOneOrTwoRoundsIsBetter) {
     Constraints constraints;
     if (seed % 3 == 2) constraints.clique_max = 2 + int(seed % 2);
     const Rules rules(floor->stage, constraints);
-    CliqueBook book(floor->stage, PlanSettings{}.fragments);
-    const Rounds rounds = all_rounds(*floor, book, rules);
+    const Rounds rounds(*floor, rules);
     for (const Objective objective : kObjectives) {
       PlanSettings plan;
       plan.objective = objective;
@@ -191,8 +186,7 @@ TEST(LowerBound, SixIslandsHaveNoBetterScheduleOfTwoRounds) {
     const auto floor = floor_of(odd_map(6, seed));
     const Constraints constraints;
     const Rules rules(floor->stage, constraints);
-    CliqueBook book(floor->stage, PlanSettings{}.fragments);
-    const Rounds rounds = all_rounds(*floor, book, rules);
+    const Rounds rounds(*floor, rules);
     for (const Objective objective : kObjectives) {
       PlanSettings plan;
       plan.objective = objective;
@@ -205,7 +199,7 @@ TEST(LowerBound, SixIslandsHaveNoBetterScheduleOfTwoRounds) {
 }
 
 TEST(LowerBound, NineCitiesStayAboveIt) {
-  const auto none = floor_of(with_memory(example_map("nine-cities"), {0}));
+  const auto none = nine_cities({0});
   const auto full = floor_of(example_map("nine-cities"));
   const double paper_none = bound_of(none->stage, Objective::kPaper).value.ms();
   const double paper_full = bound_of(full->stage, Objective::kPaper).value.ms();

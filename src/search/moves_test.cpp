@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "plan/every_round.hpp"
 #include "search/pair_prices.hpp"
 #include "tests/support/maps.hpp"
 
@@ -80,7 +81,7 @@ TEST(Moves, ReachEveryPartition) {
     ASSERT_TRUE(replace(round, move.gone, move.fresh, 1e18, book, next));
     std::swap(round, next);
   }
-  EXPECT_EQ(seen.size(), testing::partitions(n).size());
+  EXPECT_EQ(seen.size(), every_round(n).size());
 }
 
 TEST(Moves, PartnersAreAnyoneElseAndTheCheapMoreOften) {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/check.hpp"
+#include "plan/every_round.hpp"
 #include "search/canonical.hpp"
 #include "search/exact.hpp"
 #include "search/frontier.hpp"
@@ -64,7 +65,7 @@ class Search {
     const std::size_t held = 2 * CliqueBook::kHeldMost / std::size_t(std::max(2, workers.count()));
     for (int w = 0; w < workers.count(); ++w)
       books_.push_back(std::make_unique<CliqueBook>(stage, settings.plan.fragments, held));
-    small_ = stage.map().island_count() <= kExactIslandsMax && settings.exact;
+    small_ = stage.map().island_count() <= kSmallIslandsMax && settings.exact;
     // What is resumed may be longer than what we would look for.
     int longest = small_ ? kExactPeriod : kAnnealedPeriod;
     for (const Schedule& start : settings.starts)

@@ -19,7 +19,6 @@
 
 namespace cotillion {
 
-inline constexpr int kExactIslandsMax = 9;
 inline constexpr int kExactPeriod = 3;     // unless constraints say otherwise
 inline constexpr int kAnnealedPeriod = 8;  // likewise
 

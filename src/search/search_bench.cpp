@@ -241,8 +241,7 @@ BENCHMARK(plain)->Arg(1000)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 // All schedules of nine cities of up to three rounds, from nothing to a certificate.
 void certify_nine_cities(benchmark::State& state) {
-  const auto floor = testing::floor_of(
-      testing::with_memory(testing::example_map("nine-cities"), {state.range(0)}));
+  const auto floor = testing::nine_cities({state.range(0)});
   SearchSettings settings;
   settings.steps = 10'000;
   Alone alone;

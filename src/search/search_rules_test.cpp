@@ -6,22 +6,17 @@
 #include <cmath>
 #include <limits>
 
-#include "search/search.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/searches.hpp"
 
 namespace cotillion {
 namespace {
 
+using testing::alone;
 using testing::example_map;
 using testing::Floor;
 using testing::floor_of;
 using testing::random_map;
 using testing::with_memory;
-
-SearchResult run(const Floor& floor, const SearchSettings& settings) {
-  Alone workers;
-  return search(floor.stage, settings, workers);
-}
 
 SearchSettings short_search(bool exact = false) {
   SearchSettings settings;
@@ -67,7 +62,7 @@ TEST(SearchRules, AnswersObeyEveryConstraint) {
       const bool exact = n == 6;
       SearchSettings settings = short_search(exact);
       settings.constraints = constraints;
-      const SearchResult found = run(*floor, settings);
+      const SearchResult found = alone(*floor, settings);
       ASSERT_TRUE(found.found) << floor->map.name;
       const Rules rules(floor->stage, constraints);
       EXPECT_TRUE(rules.allows(found.schedule)) << floor->map.name;
@@ -82,7 +77,7 @@ TEST(SearchRules, ProofsStopWhenAsked) {
   const auto floor = floor_of(random_map(6, 3));
   SearchSettings settings = short_search(true);
   settings.constraints.clique_max = 2;
-  const SearchResult whole = run(*floor, settings);
+  const SearchResult whole = alone(*floor, settings);
   ASSERT_TRUE(whole.certified);
   for (const int patience : {0, 8, 20}) {
     bool proving = false;
@@ -91,7 +86,7 @@ TEST(SearchRules, ProofsStopWhenAsked) {
       proving = progress.doing.starts_with("proof");
     };
     settings.stop = [&] { return proving && ++asked > patience; };
-    const SearchResult found = run(*floor, settings);
+    const SearchResult found = alone(*floor, settings);
     EXPECT_TRUE(found.stopped) << "asked " << asked << " times";
     EXPECT_FALSE(found.certified) << "patience " << patience;
     EXPECT_TRUE(found.found);
@@ -105,12 +100,12 @@ TEST(SearchRules, IslandsSendNoMoreThanTheirCap) {
       const auto floor =
           floor_of(exact ? random_map(6, 9) : example_map("nine-cities"), {technology, false});
       SearchSettings settings = short_search(exact);
-      const SearchResult free = run(*floor, settings);
+      const SearchResult free = alone(*floor, settings);
       settings.plan.egress_most.assign(floor->map.islands.size(),
                                        std::numeric_limits<double>::infinity());
       settings.plan.egress_most[0] = 0.4 * egress(*floor, free.plan, 0);
       settings.plan.egress_most[4] = 0.6 * egress(*floor, free.plan, 4);
-      const SearchResult capped = run(*floor, settings);
+      const SearchResult capped = alone(*floor, settings);
       ASSERT_TRUE(capped.found);
       for (const IslandId island : {0, 4})
         EXPECT_LE(egress(*floor, capped.plan, island),
@@ -129,7 +124,7 @@ TEST(SearchRules, EveryObjectiveHasABoundBelowItsAnswer) {
       const auto floor = floor_of(random_map(6 + 4 * int(seed), seed));
       SearchSettings settings = short_search();
       settings.plan.objective = objective;
-      const SearchResult found = run(*floor, settings);
+      const SearchResult found = alone(*floor, settings);
       ASSERT_TRUE(found.found);
       EXPECT_GT(found.bound.ps, 0) << to_name(objective) << ", seed " << seed;
       EXPECT_LE(found.bound, found.plan.staleness()) << to_name(objective) << ", seed " << seed;
@@ -143,12 +138,12 @@ TEST(SearchRules, OneIslandAndTwoAreEasy) {
       SearchSettings settings = short_search(exact);
       settings.plan.slack = Seconds::from_ps(slack_ps);
       const auto one = floor_of(random_map(1, 1));
-      const SearchResult lonely = run(*one, settings);
+      const SearchResult lonely = alone(*one, settings);
       ASSERT_TRUE(lonely.found);
       EXPECT_EQ(lonely.plan.mixing.area, 0);
       EXPECT_EQ(lonely.certified, exact);
       const auto two = floor_of(random_map(2, 1));
-      const SearchResult pair = run(*two, settings);
+      const SearchResult pair = alone(*two, settings);
       ASSERT_TRUE(pair.found);
       ASSERT_EQ(pair.schedule.rounds.size(), 1u);
       EXPECT_EQ(pair.schedule.rounds[0].cliques[0].islands, (std::vector<IslandId>{0, 1}));
@@ -171,13 +166,13 @@ TEST(SearchRules, SaysSoWhenNothingIsPossible) {
   both.constraints.together = both.constraints.apart = {{0, 1}};
   for (const bool exact : {true, false}) {
     for (SearchSettings* each : {&settings, &halves, &nobody, &both}) each->exact = exact;
-    EXPECT_FALSE(run(*triangle, settings).found);
+    EXPECT_FALSE(alone(*triangle, settings).found);
     halves.constraints.period_max = 2;
-    EXPECT_FALSE(run(*six, halves).found);
-    EXPECT_FALSE(run(*six, nobody).found);
-    EXPECT_FALSE(run(*twelve, nobody).found);
-    EXPECT_FALSE(run(*six, both).found);
-    EXPECT_FALSE(run(*twelve, both).found);
+    EXPECT_FALSE(alone(*six, halves).found);
+    EXPECT_FALSE(alone(*six, nobody).found);
+    EXPECT_FALSE(alone(*twelve, nobody).found);
+    EXPECT_FALSE(alone(*six, both).found);
+    EXPECT_FALSE(alone(*twelve, both).found);
   }
 }
 
@@ -193,7 +188,7 @@ TEST(SearchRules, NoCliqueIsLargerThanTheWireAllows) {
   const auto floor = floor_of(with_memory(map, {32'000'000'000}));
   SearchSettings settings = short_search();
   settings.steps = 3'000;
-  const SearchResult found = run(*floor, settings);
+  const SearchResult found = alone(*floor, settings);
   ASSERT_TRUE(found.found);
   EXPECT_TRUE(found.plan.runnable);
   int largest = 0;

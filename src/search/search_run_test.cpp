@@ -7,17 +7,16 @@
 #include <thread>
 
 #include "plan/named_schedule.hpp"
-#include "search/search.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/searches.hpp"
 
 namespace cotillion {
 namespace {
 
-using testing::example_map;
+using testing::alone;
 using testing::Floor;
 using testing::floor_of;
+using testing::nine_cities;
 using testing::random_map;
-using testing::with_memory;
 
 constexpr Bytes kNone{0};
 constexpr Bytes kV80{32'000'000'000};
@@ -50,10 +49,6 @@ class Backwards : public Workers {
   }
 };
 
-std::unique_ptr<Floor> nine_cities(Bytes memory) {
-  return floor_of(with_memory(example_map("nine-cities"), memory));
-}
-
 // Islands around a router, all alike, and nothing in the way: only mixing matters.
 std::unique_ptr<Floor> star(int islands) {
   Map map;
@@ -76,11 +71,6 @@ SearchSettings annealing(std::int64_t steps, std::uint64_t seed = 1) {
   settings.steps = steps;
   settings.seed = seed;
   return settings;
-}
-
-SearchResult alone(const Floor& floor, const SearchSettings& settings) {
-  Alone workers;
-  return search(floor.stage, settings, workers);
 }
 
 TEST(Search, TheAnswerDependsOnSeedAndStepsNotOnWhoWorks) {
@@ -187,7 +177,7 @@ TEST(Search, ProgressOnlyEverImproves) {
 }
 
 TEST(Search, WhatIsResumedIsNeverMadeWorse) {
-  const auto floor = floor_of(example_map("geant"));
+  const auto floor = floor_of(testing::example_map("geant"));
   SearchSettings settings = annealing(30'000);
   const SearchResult first = alone(*floor, settings);
   settings.steps = 60;

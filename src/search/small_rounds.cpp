@@ -3,40 +3,22 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/every_round.hpp"
 #include "search/round_state.hpp"
 
 namespace cotillion {
 
 SmallRounds::SmallRounds(const Stage& stage, const Rules& rules, int fragments) {
   const int n = stage.map().island_count();
-  if (n < 2 || n > kSmallIslandsMost) return;
+  if (n < 2 || n > kSmallIslandsMax) return;
   CliqueBook book(stage, fragments);
   const auto add = [&](const Round& round) {
-    const double price = state_of(round, book).price;
-    if (std::isinf(price)) return;
-    double squares = 0;
-    for (const Clique& clique : round.cliques) squares += double(clique.size()) * clique.size();
-    rounds_.push_back(
-        {price, {(n - squares / n) / (n - 1), (double(round.cliques.size()) - 1) / (n - 1)}});
+    const RoundState state = state_of(round, book);
+    if (std::isinf(state.price)) return;
+    rounds_.push_back({state.price, {e_of_one(state.groups, false), e_of_one(state.groups, true)}});
   };
-  // Each island joins a clique that exists already, or opens the next one.
-  std::vector<Clique> cliques;
-  const auto place = [&](const auto& self, IslandId island) -> void {
-    if (island == n) {
-      const Round round = completed(cliques, n);
-      if (rules.allows(round)) add(round);
-      return;
-    }
-    for (std::size_t c = 0; c < cliques.size(); ++c) {
-      cliques[c].islands.push_back(island);
-      self(self, island + 1);
-      cliques[c].islands.pop_back();
-    }
-    cliques.push_back({{island}, {}});
-    self(self, island + 1);
-    cliques.pop_back();
-  };
-  place(place, 0);
+  for (const Round& round : every_round(n))
+    if (rules.allows(round)) add(round);
   for (const Round& round : rules.pinned()) {
     // With weights of its own a clique still reaches only its members, and that is not exact.
     const bool uniform = std::all_of(round.cliques.begin(), round.cliques.end(),

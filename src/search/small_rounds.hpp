@@ -1,6 +1,5 @@
 // On small maps every round can be priced, congestion between its cliques included. What the best
-// of those that cost no more than a price leaves of an update is then known exactly:
-// e(1) = (N − Σ|c|²/N)/(N − 1), and (number of cliques − 1)/(N − 1) for the squared curve.
+// of those that cost no more than a price leaves of an update is then known exactly: its e(1).
 #pragma once
 
 #include <vector>
@@ -8,8 +7,6 @@
 #include "search/constraints.hpp"
 
 namespace cotillion {
-
-inline constexpr int kSmallIslandsMost = 9;  // 21,147 rounds
 
 class SmallRounds {
  public:

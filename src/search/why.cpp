@@ -27,10 +27,6 @@ struct Question {
   bool reroutes = false;
 };
 
-std::string link_name(const Map& map, const Link& link) {
-  return fmt::format("{}–{}", place_name(map, link.ends[0]), place_name(map, link.ends[1]));
-}
-
 class Asker {
  public:
   Asker(const Stage& stage, const SearchSettings& settings, const SearchResult& result,

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "topology/import_map.hpp"
+#include "tests/support/imports.hpp"
 
 namespace cotillion {
 namespace {
@@ -13,11 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Imported imported(const std::string& text, const ImportOptions& options = {}) {
-  auto result = import_map(text, "f.csv", ImportFormat::kCsv, options);
-  if (!result) ADD_FAILURE() << to_text(result.error()[0]);
-  return result ? std::move(*result) : Imported{};
-}
+constexpr testing::Importing imported{ImportFormat::kCsv, "f.csv"};
 
 const std::string kHeader = "device1,device2,latency,bandwidth\n";
 

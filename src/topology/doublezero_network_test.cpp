@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "topology/import_map.hpp"
+#include "tests/support/imports.hpp"
 
 namespace cotillion {
 namespace {
@@ -13,11 +13,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Imported imported(const std::string& text, const ImportOptions& options = {}) {
-  auto result = import_map(text, "f.json", ImportFormat::kDoublezero, options);
-  if (!result) ADD_FAILURE() << to_text(result.error()[0]);
-  return result ? std::move(*result) : Imported{};
-}
+constexpr testing::Importing imported{ImportFormat::kDoublezero, "f.json"};
 
 std::string link(const std::string& a, const std::string& z, const std::string& more) {
   return fmt::format(R"({{"code": "{0}:{1}", "side_a_name": "{0}", "side_z_name": "{1}", {2}}})", a,

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/imports.hpp"
 #include "topology/gml_text.hpp"
-#include "topology/import_map.hpp"
 #include "topology/map_check.hpp"
 
 namespace cotillion {
@@ -15,11 +15,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Imported imported(const std::string& text, const ImportOptions& options = {}) {
-  auto result = import_map(text, "f.gml", ImportFormat::kGml, options);
-  if (!result) ADD_FAILURE() << to_text(result.error()[0]);
-  return result ? std::move(*result) : Imported{};
-}
+constexpr testing::Importing imported{ImportFormat::kGml, "f.gml"};
 
 // A graph of London (0), Paris (1) and, behind it, New York (2).
 std::string graph(const std::string& more = "") {

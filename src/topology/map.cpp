@@ -49,6 +49,10 @@ Bytes memory_per_island(const Aggregator& aggregator) {
   return reorder_window(aggregator.spec) / std::int64_t(aggregator.serves.size());
 }
 
+std::string link_name(const Map& map, const Link& link) {
+  return place_name(map, link.ends[0]) + "–" + place_name(map, link.ends[1]);
+}
+
 LaneId lane_up(const Map& map, IslandId island) {
   return int(2 * map.links.size()) + 2 * island;
 }

@@ -86,6 +86,9 @@ struct Map {
 // memory constraint.
 [[nodiscard]] Bytes memory_per_island(const Aggregator& aggregator);
 
+// "TYO–HKG", for people to read; an option spells it TYO-HKG (map_edit.hpp).
+[[nodiscard]] std::string link_name(const Map& map, const Link& link);
+
 // Lanes: two for each link in order, then up and down for each island in order.
 [[nodiscard]] inline LaneId lane_of_link(int link, int direction) {
   return 2 * link + direction;

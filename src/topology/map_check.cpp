@@ -104,13 +104,11 @@ void check_light(const Map& map, const std::vector<Position>& links, Problems& p
     const double least_ms = km / kLightKmPerMs;
     const double claimed_ms = std::min(link.latency[0], link.latency[1]).ms();
     if (claimed_ms < least_ms)
-      problems.add(
-          links[k], fmt::format("links[{}].latency", k),
-          fmt::format("absurd latency: {}–{} is {:.0f} km, which light crosses in {:.1f} ms, "
-                      "not {:.3g} ms",
-                      place_name(map, link.ends[0]), place_name(map, link.ends[1]), km, least_ms,
-                      claimed_ms),
-          "correct the latency or the coordinates");
+      problems.add(links[k], fmt::format("links[{}].latency", k),
+                   fmt::format("absurd latency: {} is {:.0f} km, which light crosses in {:.1f} ms, "
+                               "not {:.3g} ms",
+                               link_name(map, link), km, least_ms, claimed_ms),
+                   "correct the latency or the coordinates");
   }
 }
 

@@ -26,10 +26,6 @@ Unexpected<Error> unknown(std::string_view what, const std::string& name,
                                           : fmt::format("did you mean '{}'?", near)));
 }
 
-std::string link_name(const Map& map, const Link& link) {
-  return place_name(map, link.ends[0]) + "-" + place_name(map, link.ends[1]);
-}
-
 // The two names when the text is split at this dash, if both are places.
 std::optional<std::pair<PlaceId, PlaceId>> split_at(const std::vector<std::string>& names,
                                                     std::string_view ends, std::size_t dash) {
@@ -84,10 +80,10 @@ Result<int> find_link(const Map& map, std::string_view ends) {
   const std::size_t dash = ends.find('-');
   if (dash == std::string_view::npos || std::count(ends.begin(), ends.end(), '-') > 1) {
     std::vector<std::string> links;
-    for (const Link& link : map.links) {
-      links.push_back(link_name(map, link));
-      links.push_back(place_name(map, link.ends[1]) + "-" + place_name(map, link.ends[0]));
-    }
+    for (const Link& link : map.links)
+      for (const int end : {0, 1})
+        links.push_back(place_name(map, link.ends[end]) + "-" +
+                        place_name(map, link.ends[1 - end]));
     const std::string near = closest_name(std::string(ends), links);
     return failure(fmt::format("no link is called '{}'; {}", shown(ends),
                                near.empty() ? "name its two ends, as in TYO-FRA"

@@ -52,6 +52,12 @@ TEST(Map, ALaneIsNamedByWhereItLeads) {
                                  "LON→net", "net→LON", "NYC→net", "net→NYC"));
 }
 
+TEST(Map, ALinkIsNamedByItsEnds) {
+  const Map map = three_places();
+  EXPECT_EQ(link_name(map, map.links[0]), "LON–CORK");
+  EXPECT_EQ(link_name(map, map.links[1]), "CORK–NYC");
+}
+
 TEST(Map, EachDirectionOfALinkHasItsOwnRateAndLatency) {
   const Map map = three_places();
   EXPECT_EQ(lane_rate(map, lane_of_link(0, 0)).gbps(), 100);

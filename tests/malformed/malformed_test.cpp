@@ -14,12 +14,14 @@
 
 #include "base/random.hpp"
 #include "plan/schedule_file.hpp"
+#include "tests/support/test_per_file.hpp"
 #include "topology/map_file.hpp"
 
 namespace cotillion {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::test_name;
 
 const fs::path kSource = COTILLION_SOURCE_DIR;
 
@@ -35,12 +37,6 @@ std::vector<fs::path> files_in(const fs::path& folder) {
     if (entry.path().extension() == ".toml") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
-}
-
-std::string test_name(const ::testing::TestParamInfo<fs::path>& info) {
-  std::string name = info.param.stem().string();
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
 }
 
 struct Expectation {

@@ -15,9 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/test_per_file.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
+using cotillion::testing::test_name;
 
 const std::string kPrompt = "$ cotillion ";
 const std::string kExit = "[exit ";
@@ -98,12 +101,6 @@ std::vector<fs::path> scenarios() {
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
-}
-
-std::string test_name(const ::testing::TestParamInfo<fs::path>& info) {
-  std::string name = info.param.stem().string();
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
 }
 
 class Scenario : public ::testing::TestWithParam<fs::path> {};

@@ -43,26 +43,8 @@ std::unique_ptr<Floor> floor_of(Map map, StageSettings settings) {
   return std::make_unique<Floor>(std::move(map), settings);
 }
 
-std::vector<std::vector<std::vector<int>>> partitions(int n) {
-  std::vector<std::vector<std::vector<int>>> found;
-  std::vector<std::vector<int>> groups;
-  // Each island joins a group that exists already, or opens the next one.
-  const auto place = [&](const auto& self, int island) -> void {
-    if (island == n) {
-      found.push_back(groups);
-      return;
-    }
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      groups[g].push_back(island);
-      self(self, island + 1);
-      groups[g].pop_back();
-    }
-    groups.push_back({island});
-    self(self, island + 1);
-    groups.pop_back();
-  };
-  place(place, 0);
-  return found;
+std::unique_ptr<Floor> nine_cities(Bytes memory, StageSettings settings) {
+  return floor_of(with_memory(example_map("nine-cities"), memory), settings);
 }
 
 Map random_map(int islands, std::uint64_t seed) {

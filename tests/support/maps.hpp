@@ -30,8 +30,8 @@ struct Floor {
 
 [[nodiscard]] std::unique_ptr<Floor> floor_of(Map map, StageSettings settings = {});
 
-// Every partition of {0 … n−1}, as sorted groups; 21,147 for nine.
-[[nodiscard]] std::vector<std::vector<std::vector<int>>> partitions(int n);
+// The paper's map with this memory at every edge.
+[[nodiscard]] std::unique_ptr<Floor> nine_cities(Bytes memory, StageSettings settings = {});
 
 // A random connected map of n islands, all with links of random latency.
 [[nodiscard]] Map random_map(int islands, std::uint64_t seed);
