@@ -26,6 +26,18 @@ struct Duration {
   [[nodiscard]] constexpr double ms() const { return double(ps) / kPicosecondsPerMillisecond; }
 };
 
+// A point on the one clock that a job shares, counted from wherever that clock starts. 64 bits of
+// picoseconds last 106 days; the host moves the origin when a job runs longer.
+struct Instant {
+  std::int64_t ps = 0;
+
+  friend constexpr auto operator<=>(Instant, Instant) = default;
+  friend constexpr Instant operator+(Instant a, Duration b) { return {a.ps + b.ps}; }
+  friend constexpr Instant operator-(Instant a, Duration b) { return {a.ps - b.ps}; }
+  friend constexpr Duration operator-(Instant a, Instant b) { return {a.ps - b.ps}; }
+};
+inline constexpr Instant kNever{INT64_MAX};
+
 struct Seconds {
   double ps = 0;
 

@@ -57,7 +57,8 @@ Json network_json(const Map& map) {
                      {"memory_bytes", aggregator.spec.memory.count},
                      {"chunk_bytes", aggregator.spec.chunk.count},
                      {"slot_bytes", aggregator.spec.slot.count},
-                     {"framing_bytes", aggregator.spec.framing.count}});
+                     {"framing_bytes", aggregator.spec.framing.count},
+                     {"resend_bytes", aggregator.spec.resend.count}});
   return {{"islands", islands}, {"routers", routers}, {"lanes", lanes}, {"aggregators", edges}};
 }
 

@@ -15,7 +15,7 @@
 namespace cotillion {
 namespace {
 
-const Seconds kNever = Seconds::from_ps(std::numeric_limits<double>::infinity());
+const Seconds kUnending = Seconds::from_ps(std::numeric_limits<double>::infinity());
 
 // Random pairs are an expectation: so many seeds, each of so many rounds, less on large maps
 // where one draw already averages over many islands.
@@ -120,7 +120,7 @@ class Scorer {
     policy.utilisation = policy.feasible ? training / policy.cycle : 0;
     policy.objectives.assign(
         kObjectives.size(),
-        policy.feasible ? settings_.plan.step_time * ((steps - 1) / 2.0) : kNever);
+        policy.feasible ? settings_.plan.step_time * ((steps - 1) / 2.0) : kUnending);
   }
 
   void synchronous_with_hardware() {
@@ -233,8 +233,8 @@ Policy policy_of(const Stage& stage, const Plan& plan) {
   policy.name = plan.schedule;
   policy.feasible = plan.feasible;
   policy.runnable = plan.runnable;
-  policy.exchange = plan.feasible ? plan.round : kNever;
-  policy.cycle = plan.feasible ? plan.rounds[0].length : kNever;
+  policy.exchange = plan.feasible ? plan.round : kUnending;
+  policy.cycle = plan.feasible ? plan.rounds[0].length : kUnending;
   policy.area = plan.mixing.area;
   policy.objectives = plan.objectives;
   policy.settles_after = plan.mixing.settles_after;

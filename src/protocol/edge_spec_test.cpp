@@ -52,6 +52,44 @@ TEST(EdgeSpec, NothingToSendNeedsNoPacket) {
   EXPECT_EQ(wire_bytes({{}, {1500}, {1500}, {66}}, Bytes{0}), Bytes{0});
 }
 
+TEST(EdgeSpec, APlanWithoutMemoryRunsOnTwoPacketsOfEachStream) {
+  EXPECT_EQ(slot_count({{0}, {1408}, {1408}, {}}, 8, {1e10}, {0}), 16u);
+  EXPECT_EQ(slot_count({{0}, {1408}, {1408}, {}}, 0, {1e10}, {0}), 0u);
+}
+
+TEST(EdgeSpec, SlotsHoldWhatThePlanCountsOnAndWhatPassesDuringSlack) {
+  // ⌈10,000 / 2816⌉ slots of memory; 1 ms at 1 Gb/s is 125,000 bytes, ⌈/ 1408⌉ chunks.
+  EXPECT_EQ(slot_count({{10'000}, {1408}, {2816}, {}}, 3, {1e9}, {1'000'000'000}), 4u + 89 + 6);
+  EXPECT_EQ(slot_count({{2816}, {1250}, {2816}, {}}, 1, {1e9}, {1'000'000'000}), 1u + 100 + 2);
+}
+
+TEST(EdgeSpec, TheWholeCardIsCountedInSlots) {
+  EXPECT_EQ(slot_count({kCard, {8192}, {8192}, {}}, 0, {1e11}, {0}), 3'906'250u);
+}
+
+TEST(EdgeSpec, TheResendStoreIsMemoryOfItsOwn) {
+  EXPECT_EQ(EdgeSpec{}.resend, Bytes{64 << 20});
+  EdgeSpec more{.memory = kCard};
+  more.resend = {1 << 30};
+  EXPECT_NE(more, EdgeSpec{.memory = kCard});
+  EXPECT_EQ(reorder_window(more), reorder_window({.memory = kCard}));  // outside M
+  EXPECT_EQ(slot_count(more, 4, {1e9}, {0}), slot_count({.memory = kCard}, 4, {1e9}, {0}));
+}
+
+RC_GTEST_PROP(EdgeSpec, MoreOfAnythingNeverNeedsFewerSlots, ()) {
+  const auto memory = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
+  const auto chunk = *rc::gen::inRange<std::int64_t>(1, 1 << 16);
+  const auto streams = *rc::gen::inRange(0, 64);
+  const auto slack = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000);
+  const EdgeSpec edge{{memory}, {chunk}, {chunk}, {}};
+  const std::size_t slots = slot_count(edge, streams, {1e9}, {slack});
+  RC_ASSERT(std::int64_t(slots) * chunk >= memory);
+  RC_ASSERT(slots >= 2 * std::size_t(streams));
+  RC_ASSERT(slot_count({{memory + chunk}, {chunk}, {chunk}, {}}, streams, {1e9}, {slack}) > slots);
+  RC_ASSERT(slot_count(edge, streams + 1, {1e9}, {slack}) == slots + 2);
+  RC_ASSERT(slot_count(edge, streams, {2e9}, {slack}) >= slots);
+}
+
 RC_GTEST_PROP(EdgeSpec, WiderSlotsNeverHoldMore, ()) {
   const auto memory = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
   const auto chunk = *rc::gen::inRange<std::int64_t>(1, 1 << 16);

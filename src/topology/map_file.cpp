@@ -91,6 +91,7 @@ class MapReader {
     spec.slot = slot.value_or(spec.chunk);
     if (edge->has("chunk") && !chunk) spec.slot = spec.chunk;  // reported already
     spec.framing = edge->bytes("framing", Need::kOptional).value_or(spec.framing);
+    spec.resend = edge->bytes("resend", Need::kOptional).value_or(spec.resend);
     if (spec.chunk.count == 0)
       edge->problem("chunk", "zero chunk", "a packet carries at least one byte: \"8KiB\"");
     if (spec.slot < spec.chunk)

@@ -150,6 +150,15 @@ TEST(MapFile, ASlotIsAsWideAsTheChunkUnlessStated) {
   EXPECT_EQ(wide.framing, Bytes{78});
 }
 
+TEST(MapFile, TheResendStoreIs64MiBUnlessStated) {
+  EXPECT_EQ(map_of(pair_with("edge = { memory = \"1GB\" }\n")).edge.resend, Bytes{64 << 20});
+  const Map map = map_of(pair_with("edge = { resend = \"1GiB\" }\n"));
+  EXPECT_EQ(map.edge.resend, Bytes{1 << 30});
+  EXPECT_EQ(map.aggregators[1].spec.resend, Bytes{1 << 30});
+  EXPECT_EQ(map.edge.memory, Bytes{0});  // it is no part of M
+  EXPECT_THAT(mistake(pair_with("edge = { resend = 5 }\n")), HasSubstr("resend"));
+}
+
 TEST(MapFile, AnIslandCanBeWithoutAnEdge) {
   const Map map = map_of(island("name = \"A\", edge = false"));
   EXPECT_TRUE(map.aggregators.empty());

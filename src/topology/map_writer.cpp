@@ -135,6 +135,7 @@ class MapWriter {
     if (map_.edge.slot != map_.edge.chunk) edge.push_back("slot = " + quantity(map_.edge.slot));
     if (map_.edge.framing != usual.framing)
       edge.push_back("framing = " + quantity(map_.edge.framing));
+    if (map_.edge.resend != usual.resend) edge.push_back("resend = " + quantity(map_.edge.resend));
     if (!edge.empty()) text_ += fmt::format("edge     = {{ {} }}\n", fmt::join(edge, ", "));
   }
 

@@ -79,6 +79,7 @@ Map any_map(std::uint64_t seed) {
   if (one_in(3)) map.edge.chunk = {random.between(1, 9000)};
   map.edge.slot = one_in(2) ? map.edge.chunk : 2 * map.edge.chunk;
   if (one_in(3)) map.edge.framing = {random.between(0, 200)};
+  if (one_in(3)) map.edge.resend = {random.between(0, 1 << 30)};
   const int islands = int(random.between(1, 9)), routers = int(random.between(0, 4));
   const auto coordinates = [&]() -> std::optional<Coordinates> {
     if (one_in(2)) return std::nullopt;
@@ -168,6 +169,15 @@ aggregators = [{ at = "B", serves = ["C"], memory = "8GB" }]
   EXPECT_THAT(text, HasSubstr("{ at = \"B\", serves = [\"C\"], memory = \"8GB\" }"));
   EXPECT_THAT(text, HasSubstr("{ name = \"B\", edge = false }"));
   EXPECT_THAT(text, Not(HasSubstr("at = \"A\"")));
+}
+
+TEST(MapWriter, AResendStoreOfTheUsualSizeIsLeftOut) {
+  Map map = map_of("payload = \"1GB\"\nislands = [{ name = \"A\", access = \"1Gbps\" }]\n");
+  EXPECT_THAT(write_map(map), Not(HasSubstr("resend")));
+  map.edge.resend = {128'000'000};
+  map.aggregators[0].spec.resend = {128'000'000};
+  EXPECT_THAT(write_map(map), HasSubstr("edge     = { resend = \"128MB\" }"));
+  expect_survives_writing(map);
 }
 
 TEST(MapWriter, RemarksAreWrappedCommentsAndNothingElse) {

@@ -1,0 +1,51 @@
+#include "protocol/aggregation_spec.hpp"
+
+#include <fmt/format.h>
+
+#include "protocol/aggregation.hpp"
+
+namespace cotillion {
+
+Footprint footprint(const AggregationSpec& spec) {
+  const std::size_t payload = payload_bytes(spec.job);
+  Footprint bytes;
+  bytes.sums = spec.slots * whole_lines(slot_bytes(spec.job));
+  bytes.records = spec.slots * kSlotRecordBytes;
+  bytes.ledger = std::size_t(spec.live_rounds) * chunk_count(spec.job) * sizeof(ContributorMask);
+  bytes.resend = ResendStore::bytes(spec.resend_packets, payload);
+  const auto trackers = std::size_t(spec.live_rounds) * std::size_t(spec.members_max);
+  if (spec.repair)
+    bytes.repair = trackers * (GapTracker::bytes(spec.repair_gaps) + sizeof(GapTracker));
+  bytes.other = std::size_t(spec.live_rounds) * Aggregation::kRoundRecordBytes +
+                whole_lines(slot_bytes(spec.job)) + packet_bytes(payload);
+  return bytes;
+}
+
+Result<AggregationSpec> checked(const AggregationSpec& spec) {
+  const auto job = checked(spec.job);
+  if (!job) return Unexpected<Error>{job.error()};
+  const auto wrong = [&](const std::string& what) {
+    return failure(fmt::format("job {}: {}", spec.job.id, what));
+  };
+  if (spec.slots == 0) return wrong("no slots; give it at least two for each stream");
+  if (spec.resend_packets == 0) return wrong("an empty resend store; give it a packet at least");
+  if (spec.resend_packets > (std::size_t(1) << 30u))
+    return wrong("a resend store beyond 2^30 packets");
+  if (spec.live_rounds < 1) return wrong("no live rounds; at least one");
+  if (spec.members_max < 1 || spec.members_max > kCliqueMembersMax)
+    return wrong(fmt::format("{} members; between 1 and {}", spec.members_max, kCliqueMembersMax));
+  if (spec.rate_max.value < 0 || spec.burst.count < 0) return wrong("a negative rate limit");
+  if (spec.rate_max.value > 0 &&
+      spec.burst.count < std::int64_t(packet_bytes(payload_bytes(spec.job))))
+    return wrong("a burst that is smaller than one packet lets nothing pass");
+  if (spec.period < 1) return wrong("a period without rounds");
+  const GapSettings& gaps = spec.repair_gaps;
+  if (gaps.window == 0 || gaps.requests_max < 1 || gaps.requests_max > kRequestsMax ||
+      gaps.round_trip.ps <= 0)
+    return wrong(
+        fmt::format("repair needs a window, a round trip and 1 to {} requests", kRequestsMax));
+  if (spec.heartbeat.ps <= 0) return wrong("heartbeats without time between them");
+  return spec;
+}
+
+}  // namespace cotillion

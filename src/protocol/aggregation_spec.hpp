@@ -1,0 +1,60 @@
+// One job's share of an edge: slots, rate, members, and how long it keeps what it sent. The job
+// table of an edge is a list of these; how much memory it takes follows exactly.
+#pragma once
+
+#include <vector>
+
+#include "protocol/gap_tracker.hpp"
+#include "protocol/grid.hpp"
+#include "protocol/job.hpp"
+#include "protocol/seal.hpp"
+
+namespace cotillion {
+
+struct AggregationSpec {
+  JobSpec job;
+  Grid grid;                       // of i32 jobs
+  std::size_t slots = 64;          // slot_count() in edge_spec.hpp gives what a plan needs
+  std::size_t resend_packets = 1;  // kept for resending
+  int live_rounds = 2;             // whose ledgers are kept
+  int members_max = kCliqueMembersMax;
+  BitsPerSecond rate_max{0};  // of contributions; 0: no limit
+  Bytes burst{1 << 20};       // that may come at once under the limit
+  int period = 1;             // of the schedule, in rounds: how long a change of grid must wait
+  Duration resend{200'000'000'000};     // t_resend: what was sent is kept for this long at least
+  Duration linger{1'000'000'000};       // a request that comes again within this crossed its answer
+  Duration heartbeat{100'000'000'000};  // between announcements to the island
+  bool repair = false;                  // before aggregation, from the senders' own edges
+  GapSettings repair_gaps{};
+};
+
+// Whose packets an edge believes, and in whose name it speaks.
+struct AggregationSeals {
+  Seal own;
+  Seal island;
+  Seal coordinator;
+  std::vector<Seal> sources;  // by SourceId
+  std::vector<Seal> keepers;  // of these streams, by SourceId; may be empty
+};
+
+inline constexpr std::size_t kSlotRecordBytes = 24;
+
+// Bytes, each allocated once when the edge is built.
+struct Footprint {
+  std::size_t sums = 0;     // the accumulators: what M buys
+  std::size_t records = 0;  // key, mask and weight of every slot
+  std::size_t ledger = 0;   // eight bytes for every chunk of the live rounds
+  std::size_t resend = 0;
+  std::size_t repair = 0;  // gap trackers, when repair before aggregation is on
+  std::size_t other = 0;   // round table, one sum in passing, one request
+
+  [[nodiscard]] std::size_t total() const {
+    return sums + records + ledger + resend + repair + other;
+  }
+};
+[[nodiscard]] Footprint footprint(const AggregationSpec& spec);
+
+// A share that makes sense, or the field that does not.
+[[nodiscard]] Result<AggregationSpec> checked(const AggregationSpec& spec);
+
+}  // namespace cotillion

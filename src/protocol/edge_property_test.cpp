@@ -1,0 +1,31 @@
+// One edge under whatever a network can do to it. The checker knows what must come of it.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "tests/support/edge_driver.hpp"
+
+namespace cotillion {
+namespace {
+
+using testing::EdgeChecker;
+using testing::EdgeDriver;
+
+TEST(EdgeProperty, WhatMustAlwaysHoldHolds) {
+  std::uint64_t packets = 0, outputs = 0;
+  std::array<std::uint64_t, kEdgeCounts> counts{};
+  for (const std::uint64_t seed : testing::seeds_to_try(4000)) {
+    EdgeDriver driver(seed);
+    const EdgeChecker& checker = driver.run();
+    ASSERT_EQ(checker.wrong(), "") << "\n  " << testing::replay_command(seed);
+    packets += checker.packets();
+    outputs += checker.outputs();
+    for (std::size_t i = 0; i < kEdgeCounts; ++i) counts[i] += checker.counted(EdgeCount(i));
+  }
+  std::printf("%lu packets in, %lu out\n", packets, outputs);
+  for (std::size_t i = 0; i < kEdgeCounts; ++i)
+    std::printf("  %-18s %lu\n", name_of(EdgeCount(i)), counts[i]);
+}
+
+}  // namespace
+}  // namespace cotillion

@@ -1,0 +1,350 @@
+// The merge rule and the job table, one sentence each. What must hold whatever the network does is
+// in edge_property_test.cpp.
+#include "protocol/edge.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+
+namespace cotillion {
+namespace {
+
+using ::testing::HasSubstr;
+using enum EdgeCount;
+
+constexpr ChunkId kChunks = 8;  // of 16 elements; chunk c is due at 10,000·(c + 1)
+constexpr ContributorMask kAll = 0b1110;
+
+Seal sealed(BootId boot) {
+  Seal seal;
+  seal.set_boot(boot);
+  return seal;
+}
+AggregationSpec spec_of(JobId id = 1, std::size_t slots = 8, Element element = Element::kF32) {
+  AggregationSpec spec;
+  spec.job = {id, element, Operation::kWeightedSum, 16 * kChunks, 1, 1};
+  spec.slots = slots;
+  spec.resend_packets = 64;
+  spec.heartbeat = {1'000'000};
+  return spec;
+}
+// Sources 0 to 3 are on boots 10 to 13, the edge on 1, its island on 2, the coordinator on 3.
+Result<Edge> build(const std::vector<AggregationSpec>& specs, Bytes memory = {4096},
+                   Bytes margin = {0}) {
+  std::vector<EdgeJob> jobs;
+  for (const AggregationSpec& spec : specs) {
+    jobs.push_back({spec, {sealed(1), sealed(2), sealed(3), {}, {}}});
+    for (BootId boot = 10; boot < 14; ++boot) jobs.back().seals.sources.push_back(sealed(boot));
+  }
+  return Edge::build({.memory = memory}, margin, std::move(jobs));
+}
+RoundSpec round_of(RoundId round = 7) {
+  RoundSpec spec = equal_round(round, 4, 0);
+  spec.first_deadline = {10'000};
+  spec.last_deadline = {80'000};
+  return spec;
+}
+
+struct Output {
+  std::vector<std::byte> bytes;
+  Header header;
+  [[nodiscard]] PacketType type() const { return header.type(); }
+  [[nodiscard]] float value() const {
+    float first = 0;
+    std::memcpy(&first, bytes.data() + kHeaderBytes, 4);
+    return first;
+  }
+};
+
+// Island 0's edge in a clique of four.
+struct Site final : Outbox {
+  explicit Site(const AggregationSpec& spec = spec_of(), const RoundSpec& round = round_of())
+      : Site(std::vector{spec}, round) {}
+  Site(const std::vector<AggregationSpec>& specs, const RoundSpec& round)
+      : edge(std::move(*build(specs))) {
+    for (const AggregationSpec& spec : specs)
+      EXPECT_TRUE(edge.open_round({0}, spec.job.id, round, *this).has_value());
+    sent.clear();
+  }
+  void send(Towards, SourceId, ByteView packet) override {
+    sent.push_back({{packet.begin(), packet.end()}, *read_header(packet)});
+  }
+  Header header_of(PacketType type, ChunkId chunk, ContributorMask mask) {
+    Header header;
+    header.set_type(type);
+    header.job = 1;
+    header.round = 7;
+    header.chunk = chunk;
+    header.mask = mask;
+    header.weight = std::uint32_t(std::popcount(mask));
+    header.set_content(Element::kF32, Operation::kWeightedSum, 0);
+    return header;
+  }
+  void deliver(SourceId source, const Header& header, float value, Seal seal) {
+    std::vector<std::byte> packet(packet_bytes(header.has(flag::kZero) ? 0 : kBeatBytes));
+    write_header(header, packet);
+    const std::vector<float> values(16, value);
+    std::memcpy(packet.data() + kHeaderBytes, values.data(), packet.size() - packet_bytes(0));
+    seal.close(packet);
+    edge.on_packet(now, source, packet, *this);
+  }
+  void data(int bit, ChunkId chunk, float value = 1, std::uint8_t flags = 0, JobId job = 1) {
+    Header header = header_of(PacketType::kData, chunk, ContributorMask(1) << unsigned(bit));
+    header.flags = flags;
+    header.job = job;
+    deliver(bit, header, value, sealed(10 + BootId(bit)));
+  }
+  void all(ChunkId chunk) {
+    for (int bit = 1; bit < 4; ++bit) data(bit, chunk);
+  }
+  void from_island(PacketType type, std::uint32_t first) {
+    Header header = header_of(type, first, 0);
+    header.flags = type == PacketType::kAck ? flag::kZero : 0;  // without a bitmap
+    deliver(kOwnIsland, header, 1.4e-45f, sealed(2));           // whose only bits: 0, 32, 64 …
+  }
+  [[nodiscard]] std::uint64_t count(EdgeCount which, JobId job = 1) const {
+    return edge.job(job)->counters()[which];
+  }
+  [[nodiscard]] const Output& last() const { return sent.back(); }
+
+  Instant now{0};
+  std::vector<Output> sent;
+  Edge edge;
+};
+
+TEST(Edge, TheJobTableRefusesWhatItCannotServe) {
+  const auto refusal = [](const std::vector<AggregationSpec>& specs, Bytes memory, Bytes margin) {
+    const auto built = build(specs, memory, margin);
+    return built ? "accepted" : built.error().message;
+  };
+  EXPECT_EQ(refusal({spec_of(1), spec_of(2)}, {1024}, {}), "accepted");  // 8 slots of 64 bytes each
+  EXPECT_THAT(refusal({spec_of(1), spec_of(2)}, {1023}, {}), HasSubstr("job 2: its 8 slots"));
+  EXPECT_EQ(refusal({spec_of(1), spec_of(2)}, {1000}, {24}), "accepted");
+  EXPECT_THAT(refusal({spec_of(1), spec_of(1)}, {4096}, {}), HasSubstr("in the job table twice"));
+  EXPECT_THAT(refusal({spec_of(0)}, {4096}, {}), HasSubstr("reserved"));
+  EXPECT_THAT(refusal({spec_of(1, 0)}, {4096}, {}), HasSubstr("no slots"));
+}
+
+TEST(Edge, ARoundThatCannotRunIsRefused) {
+  Site site;
+  const auto refusal = [&](JobId job, const RoundSpec& round) {
+    const auto opened = site.edge.open_round({0}, job, round, site);
+    return opened ? "accepted" : opened.error().message;
+  };
+  EXPECT_THAT(refusal(9, round_of(8)), HasSubstr("job 9 is not in the job table"));
+  EXPECT_THAT(refusal(1, round_of(7)), HasSubstr("never opened twice"));
+  EXPECT_THAT(refusal(1, equal_round(8, 5, 0)), HasSubstr("stream 4, which nobody described"));
+  EXPECT_EQ(refusal(1, round_of(8)), "accepted");
+}
+
+TEST(Edge, AWholeSumLeavesAtOnceAsAResult) {
+  Site site;
+  site.data(1, 3, 1.5f);
+  site.data(3, 3, 2, flag::kClamped);
+  site.data(3, 3, 2);
+  EXPECT_TRUE(site.sent.empty());
+  EXPECT_EQ(site.count(kDuplicates), 1u);
+  site.data(2, 3, 4, flag::kCongested);
+  EXPECT_EQ(site.last().header.mask, kAll);
+  EXPECT_EQ(site.last().header.weight, 3u);
+  EXPECT_EQ(site.last().type(), PacketType::kResult);
+  EXPECT_EQ(site.last().header.flags, flag::kClamped | flag::kCongested);  // inherited
+  EXPECT_EQ(site.last().value(), 7.5f);
+  EXPECT_TRUE(sealed(1).holds(site.last().bytes));
+  EXPECT_EQ(site.count(kResults), 1u);
+}
+
+TEST(Edge, WhatIsThereAtTheDeadlineLeavesAndTheRestPassesLate) {
+  Site site;
+  site.data(1, 1);
+  site.edge.on_time({19'999}, site);
+  EXPECT_TRUE(site.sent.empty());
+  EXPECT_EQ(site.edge.next_deadline(), Instant{20'000});
+  site.now = {20'000};
+  site.edge.on_time(site.now, site);
+  EXPECT_EQ(site.last().header.mask, 0b0010u);
+  EXPECT_EQ(site.count(kTimeouts), 1u);
+  site.data(2, 1);
+  EXPECT_EQ(site.last().header.mask, 0b0100u);
+  EXPECT_EQ(site.last().header.flags, flag::kLate);
+  site.data(1, 1);
+  EXPECT_EQ(site.count(kDuplicates), 1u);  // the ledger remembers
+}
+
+TEST(Edge, ANewerChunkPutsAnOlderOneOutAndAnOlderOnePassesANewer) {
+  Site site(spec_of(1, 2));
+  site.data(1, 0);
+  site.data(1, 2);  // the same slot
+  EXPECT_EQ(site.count(kConflicts), 1u);
+  EXPECT_EQ(site.last().header.chunk, 0u);
+  site.data(2, 0);
+  EXPECT_EQ(site.count(kLate), 1u);
+  EXPECT_EQ(site.last().header.flags, flag::kLate);
+  site.data(2, 2);
+  site.data(3, 2);  // whole: the slot is free again
+  EXPECT_EQ(site.last().type(), PacketType::kResult);
+  site.data(3, 0);
+  EXPECT_EQ(site.last().type(), PacketType::kPartial);  // the last part of chunk 0
+  EXPECT_EQ(site.count(kCompletedPartials), 1u);
+  EXPECT_EQ(site.count(kOutputs), 4u);
+}
+
+TEST(Edge, AJobHasItsRateAndItsBurst) {
+  AggregationSpec spec = spec_of();
+  spec.rate_max = {8.32e8};  // a packet of 104 bytes in 1,000,000 ps
+  spec.burst = {208};
+  Site site(spec);
+  site.now = {1'000'000'000};
+  for (ChunkId c = 0; c < 4; ++c) site.data(1, c);  // a long silence saves up one burst, no more
+  EXPECT_EQ(site.count(kOverRate), 2u);
+  for (const std::int64_t wait : {999'000, 1'000}) {
+    site.now = site.now + Duration{wait};
+    site.data(1, 4);
+  }
+  EXPECT_EQ(site.count(kOverRate), 3u);
+  EXPECT_EQ(site.count(kAccepted), 3u);
+}
+
+TEST(Edge, JobsDoNotTouchOneAnother) {
+  Site site({spec_of(1, 2), spec_of(2, 2)}, round_of());
+  site.data(1, 0, 5, 0, 2);
+  for (ChunkId c = 0; c < kChunks; ++c) site.data(1, c);  // crowds its own slots
+  EXPECT_EQ(site.count(kConflicts, 1), 6u);
+  EXPECT_EQ(site.count(kConflicts, 2), 0u);
+  site.data(2, 0, 5, 0, 2);
+  site.data(3, 0, 5, 0, 2);
+  EXPECT_EQ(site.last().header.job, 2);
+  EXPECT_EQ(site.last().value(), 15);
+  EXPECT_EQ(site.last().header.sequence, 0u);  // its own hop
+  site.data(1, 0, 5, 0, 3);
+  EXPECT_EQ(site.edge.foreign(), 1u);
+}
+
+// Members 1 and 2 come through an edge of their own, which this one hears as stream 1.
+TEST(Edge, EdgesStandInARow) {
+  RoundSpec behind = round_of();
+  behind.own = -1;
+  behind.expected = 0b0110;
+  RoundSpec front = round_of();
+  front.source[2] = 1;
+  Site inner(spec_of(), behind);
+  Site outer(spec_of(), front);
+  for (ChunkId c = 0; c < kChunks; ++c) {
+    inner.data(1, c, 1);
+    inner.data(2, c, 2);
+    outer.data(3, c, 4);
+  }
+  for (Output& output : inner.sent) {
+    sealed(11).close(output.bytes);
+    outer.edge.on_packet({0}, 1, output.bytes, outer);
+  }
+  ASSERT_EQ(outer.sent.size(), kChunks + 1);
+  EXPECT_EQ(outer.sent[5].type(), PacketType::kResult);
+  EXPECT_EQ(outer.sent[5].header.mask, kAll);
+  EXPECT_EQ(outer.sent[5].value(), 7);
+  EXPECT_EQ(outer.count(kUnexpected), 0u);  // the inner edge's END included
+}
+
+TEST(Edge, CoefficientsMultiplyDataAndNeverSums) {
+  RoundSpec round = round_of();
+  round.coefficient[1] = 5;
+  round.source[2] = 1;
+  Site site(spec_of(), round);
+  Header sum = site.header_of(PacketType::kPartial, 0, 0b0110);
+  sum.weight = 6;
+  site.data(1, 0, 2);
+  site.deliver(1, sum, 12, sealed(11));
+  EXPECT_EQ(site.count(kOverlaps), 1u);  // some of it was seen
+  site.edge.flush({0}, site);
+  EXPECT_EQ(site.sent[0].value(), 10);
+  EXPECT_EQ(site.sent[0].header.weight, 5u);
+  sum.chunk = 1;
+  site.deliver(1, sum, 12, sealed(11));
+  EXPECT_EQ(site.last().value(), 12);
+  EXPECT_EQ(site.last().header.weight, 6u);
+}
+
+TEST(Edge, ZerosTravelWithoutTheirPayload) {
+  Site site;
+  for (int bit = 1; bit < 4; ++bit) site.data(bit, 0, 0, flag::kZero);
+  EXPECT_EQ(site.last().header.flags, flag::kZero);
+  EXPECT_EQ(site.last().bytes.size(), packet_bytes(0));
+  site.data(1, 1, 0, flag::kZero);
+  site.data(2, 1, 3);
+  site.data(3, 1, 0, flag::kZero);
+  EXPECT_EQ(site.last().header.flags, 0);
+  EXPECT_EQ(site.last().value(), 3);
+}
+
+TEST(Edge, AContributionWithANanIsDroppedWholeAndTheEndSaysSo) {
+  Site site;
+  site.data(1, 0);
+  site.data(2, 0, std::numeric_limits<float>::quiet_NaN());
+  site.data(3, 0);
+  site.edge.flush({0}, site);  // for a clean stop
+  ASSERT_EQ(site.sent.size(), 2u);
+  EXPECT_EQ(site.sent[0].header.mask, 0b1010u);
+  EXPECT_EQ(site.sent[0].header.flags, flag::kNanDropped);
+  EXPECT_EQ(site.sent[1].type(), PacketType::kEnd);
+  EXPECT_EQ(site.sent[1].header.flags, flag::kNanDropped);
+}
+
+TEST(Edge, AChangeOfGridTakesEffectAtItsRound) {
+  Site site(spec_of(1, 8, Element::kI32));
+  const GridChange change{9, {{0, -4}}};
+  Header header = site.header_of(PacketType::kControl, 0, 0);
+  std::vector<std::byte> packet(packet_bytes(control_payload_bytes(change)));
+  write_grid_change(change, header, payload_of(ByteSpan(packet)));
+  write_header(header, packet);
+  sealed(3).close(packet);
+  site.edge.on_packet({0}, kCoordinator, packet, site);
+  EXPECT_EQ(site.count(kUnexpected), 0u);
+  for (const RoundId round : {8u, 9u}) {
+    ASSERT_TRUE(site.edge.open_round({0}, 1, round_of(round), site).has_value());
+    for (const int exponent : {0, -4}) {
+      Header data = site.header_of(PacketType::kData, 0, 0b0010);
+      data.round = round;
+      data.flags = flag::kGrid;
+      data.set_content(Element::kI32, Operation::kWeightedSum, exponent);
+      site.deliver(1, data, 1, sealed(11));
+    }
+  }
+  EXPECT_EQ(site.count(kAccepted), 2u);
+  EXPECT_EQ(site.count(kUnexpected), 2u);
+}
+
+TEST(Edge, TheEndSaysHowManyThereWereAndHeartbeatsRepeatItUntilItIsAcknowledged) {
+  Site site;
+  for (ChunkId c = 0; c < kChunks; ++c) site.all(c);
+  EXPECT_EQ(site.last().type(), PacketType::kEnd);
+  EXPECT_EQ(site.last().header.chunk, kChunks);
+  EXPECT_EQ(site.edge.next_deadline(), Instant{1'000'000});  // no chunk is due any more
+  site.now = {1'000'000};
+  site.edge.on_time(site.now, site);
+  EXPECT_EQ(site.last().type(), PacketType::kHeartbeat);
+  site.from_island(PacketType::kAck, kChunks);
+  site.edge.on_time({2'000'000}, site);
+  EXPECT_EQ(site.edge.next_deadline(), kNever);
+}
+
+TEST(Edge, WhatTheIslandLacksIsRepeatedWhileItIsKept) {
+  Site site;
+  site.all(0);
+  const Output first = site.last();
+  site.from_island(PacketType::kNak, 0);  // 32, 64 … have not been sent
+  ASSERT_EQ(site.sent.size(), 2u);
+  EXPECT_EQ(site.last().header.flags, flag::kResent);
+  EXPECT_TRUE(sealed(1).holds(site.last().bytes));
+  site.sent.back().bytes[1] = std::byte(0);
+  EXPECT_EQ(site.last().bytes, first.bytes);
+  site.from_island(PacketType::kNak, 0);
+  EXPECT_EQ(site.count(kResendsSpared), 1u);  // the answer is under way
+  site.from_island(PacketType::kAck, 1);
+  site.from_island(PacketType::kNak, 0);
+  EXPECT_EQ(site.last().type(), PacketType::kGone);
+}
+
+}  // namespace
+}  // namespace cotillion

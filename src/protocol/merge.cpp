@@ -1,0 +1,90 @@
+#include "protocol/merge.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/check.hpp"
+
+namespace cotillion {
+
+Result<MergeSettings> checked(const MergeSettings& settings, bool everyone_in_every_round) {
+  if (!(settings.own_weight >= 0 && settings.own_weight <= 1))
+    return failure(fmt::format("own weight {}; between 0 and 1", settings.own_weight));
+  if (!(settings.momentum >= 0 && settings.momentum < 1))
+    return failure(
+        fmt::format("momentum {}; from 0 to below 1, or updates never die out", settings.momentum));
+  if (settings.momentum_at == MomentumAt::kReceiver && settings.momentum > 0 &&
+      !everyone_in_every_round && !settings.momentum_only_with_everyone)
+    return failure(fmt::format(
+        "momentum {} at the receiver under rotating cliques does not converge: islands "
+        "that meet hold different velocities, averages feed them back, and disagreement "
+        "decays by {:.3f} a round at best, or grows; put momentum at the sender, or let "
+        "it act only in rounds of everyone",
+        settings.momentum, std::sqrt(settings.momentum)));
+  return settings;
+}
+
+Merge::Merge(const JobSpec& job, const MergeSettings& settings) : settings_(settings) {
+  const bool sender = settings.momentum_at == MomentumAt::kSender && settings.momentum > 0;
+  const bool receiver = settings.momentum_at == MomentumAt::kReceiver && settings.momentum > 0;
+  if (settings.own_weight < 1 || sender) hidden_.resize(job.elements);
+  if (sender) anchor_.assign(job.elements, std::numeric_limits<float>::quiet_NaN());
+  if (sender || receiver) velocity_.resize(job.elements);
+  if (receiver) theta_.assign(job.elements, std::numeric_limits<float>::quiet_NaN());
+}
+
+void Merge::to_sent(std::uint64_t first, std::span<float> values) {
+  if (hidden_.empty()) return;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t e = first + i;
+    values[i] += hidden_[e];
+    if (anchor_.empty()) continue;
+    if (!std::isnan(anchor_[e])) {
+      const float increment = values[i] - anchor_[e];
+      velocity_[e] = float(settings_.momentum) * velocity_[e] + increment;
+      const float push = velocity_[e] - increment;
+      values[i] += push;
+      hidden_[e] += push;  // shown at the next merge; the running step is not disturbed
+    }
+    anchor_[e] = values[i];
+  }
+}
+
+void Merge::apply(std::uint64_t first, std::span<float> x, std::span<const double> average,
+                  std::span<const double> sent, bool everyone) {
+  COTILLION_CHECK(x.size() == average.size() && x.size() == sent.size());
+  const bool outer = !theta_.empty() && everyone;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::size_t e = first + i;
+    double target = average[i];
+    if (outer) {
+      if (!std::isnan(theta_[e])) {
+        velocity_[e] = float(settings_.momentum * velocity_[e] + (average[i] - theta_[e]));
+        target = double(theta_[e]) + velocity_[e];
+      }
+      theta_[e] = float(target);
+    }
+    const double correction = target - sent[i];
+    if (hidden_.empty()) {
+      x[i] = float(x[i] + correction);
+      continue;
+    }
+    const double z = double(x[i]) + hidden_[e];
+    hidden_[e] = float((1 - settings_.own_weight) * (z - sent[i]));
+    x[i] = float(z + correction - hidden_[e]);
+    if (!anchor_.empty()) anchor_[e] = float(anchor_[e] + correction);
+  }
+}
+
+void Merge::apply_late(std::uint64_t first, std::span<float> x,
+                       std::span<const double> difference) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = float(x[i] + difference[i]);
+    if (!anchor_.empty()) anchor_[first + i] = float(anchor_[first + i] + difference[i]);
+    if (!theta_.empty()) theta_[first + i] = float(theta_[first + i] + difference[i]);
+  }
+}
+
+}  // namespace cotillion

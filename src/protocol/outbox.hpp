@@ -1,0 +1,30 @@
+// Where the protocol's objects put what they want sent. The host carries it: the simulator into
+// its event queue, the daemon into a socket. Nothing here waits, fails or allocates.
+#pragma once
+
+#include "protocol/packet.hpp"
+
+namespace cotillion {
+
+using SourceId = int;  // a stream that an edge hears, as the host numbers them; ≥ 0
+inline constexpr SourceId kOwnIsland = -1;
+inline constexpr SourceId kCoordinator = -2;
+
+enum class Towards : std::uint8_t {
+  kIsland,   // the island behind this edge, or the next edge of a chain
+  kGroup,    // everyone in the clique
+  kOwnEdge,  // the edge in front of this island
+  kSource,   // the edge that keeps the stream of `source`
+};
+
+class Outbox {
+ public:
+  // The bytes are the caller's again when this returns. Those of an edge's sums lie in its resend
+  // store and stay as they are until as many more packets have gone out as the store holds.
+  virtual void send(Towards towards, SourceId source, ByteView packet) = 0;
+
+ protected:
+  ~Outbox() = default;
+};
+
+}  // namespace cotillion

@@ -1,0 +1,359 @@
+#include "protocol/receiver.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.hpp"
+#include "protocol/announcement.hpp"
+
+namespace cotillion {
+
+Receiver::Receiver(const ReceiverSettings& settings, const Snapshots& snapshots, Merge& merge,
+                   Seal own, Seal edge)
+    : settings_(settings),
+      snapshots_(snapshots),
+      merge_(merge),
+      own_(std::move(own)),
+      edge_(std::move(edge)),
+      job_(snapshots.job()),
+      chunks_(chunk_count(job_)),
+      stride_(whole_lines(slot_bytes(job_))),
+      accumulator_(accumulator(job_.element)),
+      rounds_(std::size_t(settings.live_rounds)),
+      masks_(rounds_.size() * chunks_),
+      blank_(rounds_.size() * chunks_),
+      fragments_(rounds_.size() * std::size_t(job_.fragments)),
+      sums_(rounds_.size() * chunks_ * stride_),
+      late_(settings.late_chunks),
+      late_sums_(settings.late_chunks * stride_),
+      scratch_(stride_),
+      average_(elements_per_chunk(job_)),
+      before_(elements_per_chunk(job_)),
+      sent_(elements_per_chunk(job_)),
+      absences_(kCliqueMembersMax),
+      gaps_(settings.gaps),
+      request_(job_.beats) {
+  COTILLION_CHECK(own_.boot() != 0 && settings.live_rounds > 0);
+  COTILLION_CHECK(settings.live_rounds <= snapshots.live_rounds());
+  for (std::size_t i = 0; i < rounds_.size(); ++i) {
+    rounds_[i].masks = &masks_[i * chunks_];
+    rounds_[i].blank = &blank_[i * chunks_];
+    rounds_[i].fragments = &fragments_[i * std::size_t(job_.fragments)];
+  }
+}
+
+Receiver::LiveRound* Receiver::live(RoundId round) {
+  LiveRound& entry = rounds_[round % rounds_.size()];
+  return entry.open && entry.round.spec.round == round ? &entry : nullptr;
+}
+
+const Receiver::LiveRound* Receiver::live(RoundId round) const {
+  return const_cast<Receiver*>(this)->live(round);
+}
+
+const std::byte* Receiver::sum_of(const LiveRound& round, ChunkId chunk) const {
+  return sums_.at((std::size_t(&round - rounds_.data()) * chunks_ + chunk) * stride_);
+}
+
+std::byte* Receiver::sum_of(const LiveRound& round, ChunkId chunk) {
+  return const_cast<std::byte*>(std::as_const(*this).sum_of(round, chunk));
+}
+
+Instant Receiver::fragment_deadline(const LiveRound& round, int fragment) const {
+  if (settings_.exchange == Exchange::kWhole) return round.round.merge_at;
+  const ChunkId last = first_chunk(job_, fragment + 1) - 1;
+  return std::max(round.round.merge_at,
+                  chunk_deadline(round.round.spec, job_, last) + round.round.grace);
+}
+
+Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, Outbox& out,
+                                       ReceiverEvents& events) {
+  auto sound = checked(given.spec, job_);
+  if (!sound) return sound;
+  if (given.spec.own < 0) return failure("a receiver needs its island's own bit");
+  if (any_round_ && given.spec.round <= newest_)
+    return failure(fmt::format("round {} after round {}; rounds are never opened twice",
+                               given.spec.round, newest_));
+  LiveRound& round = rounds_[given.spec.round % rounds_.size()];
+  if (round.open) {
+    round.round.merge_at = std::min(round.round.merge_at, now);
+    round.due = job_.fragments;
+    for (int f = 0; f < job_.fragments; ++f) make_ready(now, round, f, events);
+    if (!round.closed) close(round, out, events);
+    for (int f = 0; f < job_.fragments; ++f)
+      if (round.round.spec.expected != 0 && round.fragments[f].stage != Stage::kMerged)
+        counters_.add(ReceiverCount::kUnmerged);
+  }
+  round.open = true;
+  round.closed = false;
+  round.round = given;
+  const bool alone = given.spec.expected == 0;
+  round.incomplete = alone ? 0 : chunks_;
+  round.due = 0;
+  round.end_known = round.first_known = round.seen_any = false;
+  std::fill_n(round.masks, chunks_, ContributorMask(0));
+  std::fill_n(round.blank, chunks_, std::uint8_t(1));
+  for (int f = 0; f < job_.fragments; ++f)
+    round.fragments[f] = {Stage::kOpen,
+                          alone ? 0 : first_chunk(job_, f + 1) - first_chunk(job_, f)};
+  for (LateChunk& late : late_)
+    if (late.round % rounds_.size() == given.spec.round % rounds_.size()) late.used = false;
+  newest_ = given.spec.round;
+  any_round_ = true;
+  announce(out);
+  heartbeat_at_ = now + settings_.heartbeat;
+  return given.spec;
+}
+
+Header Receiver::header_of(PacketType type) {
+  Header header;
+  header.set_type(type);
+  header.job = job_.id;
+  header.round = newest_;
+  header.sequence = control_sequence_[std::size_t(type)]++;
+  const LiveRound* round = live(newest_);
+  header.set_meeting(round->round.spec.epoch, round->round.spec.clique);
+  return header;
+}
+
+void Receiver::announce(Outbox& out) {
+  Announcement room;
+  out.send(Towards::kOwnEdge, kOwnIsland,
+           write_announcement(room, header_of(PacketType::kHeartbeat), own_));
+}
+
+void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEvents& events) {
+  on_time(now, out, events);
+  const auto header = read_header(packet);
+  if (!header) return counters_.add(ReceiverCount::kMalformed);
+  if (header->job != job_.id) return counters_.add(ReceiverCount::kUnexpected);
+  LiveRound* round = live(header->round);
+  if (round == nullptr) return counters_.add(ReceiverCount::kStaleRound);
+  if (header->epoch() != round->round.spec.epoch || header->clique() != round->round.spec.clique)
+    return counters_.add(ReceiverCount::kUnexpected);
+  if (header->type() == PacketType::kHeartbeat) return on_announcement(now, *header, packet);
+  if (carries_sum(header->type()) && !expected(*round, *header, payload_of(packet).size()))
+    return counters_.add(ReceiverCount::kUnexpected);
+  if (edge_.boot() == 0) return counters_.add(ReceiverCount::kUnknownBoot);
+  if (!edge_.holds(packet)) return counters_.add(ReceiverCount::kForged);
+
+  switch (header->type()) {
+    case PacketType::kEnd:
+      round->first = header->weight;
+      round->first_known = true;
+      round->end = header->chunk;
+      round->end_known = true;
+      gaps_.expect(now, header->chunk);
+      break;
+    case PacketType::kGone:
+      for_each_requested(*header, payload_of(packet), [&](std::uint32_t sequence) {
+        counters_.add(ReceiverCount::kGone);
+        gaps_.give_up(sequence);
+      });
+      answered_ = true;
+      break;
+    case PacketType::kData:
+    case PacketType::kPartial:
+    case PacketType::kResult:
+      gaps_.arrive(now, header->sequence);
+      if (header->has(flag::kResent)) answered_ = true;
+      if (!round->seen_any || std::int32_t(header->sequence + 1 - round->seen_to) > 0)
+        round->seen_to = header->sequence + 1;
+      round->seen_any = true;
+      place(now, *round, *header, payload_of(packet), events);
+      if (round->incomplete == 0 && !round->closed) close(*round, out, events);
+      break;
+    default:
+      return counters_.add(ReceiverCount::kUnexpected);
+  }
+  ask(now, out);
+}
+
+void Receiver::on_announcement(Instant now, const Header& header, ByteView packet) {
+  const BootId before = edge_.boot();
+  if (!believe(edge_, packet)) return counters_.add(ReceiverCount::kForged);
+  if (edge_.boot() != before) {  // what came earlier in this round was refused: ask for it
+    if (before != 0) counters_.add(ReceiverCount::kRestarts);
+    gaps_.reset(header.weight);
+    answered_ = false;
+    for (LiveRound& other : rounds_) other.first_known = other.end_known = other.seen_any = false;
+  }
+  LiveRound& round = *live(header.round);
+  round.first = header.weight;
+  round.first_known = true;
+  gaps_.expect(now, header.chunk);
+}
+
+bool Receiver::expected(const LiveRound& round, const Header& header, std::size_t payload) const {
+  const RoundSpec& spec = round.round.spec;
+  const ContributorMask mask = header.mask;
+  const bool grid = job_.element == Element::kI32;
+  if (mask == 0 || (mask & ~spec.expected) != 0 || header.chunk >= chunks_) return false;
+  if (header.element() != job_.element || header.operation() != job_.operation) return false;
+  if (header.has(flag::kGrid) != grid) return false;
+  if (header.exponent() != (grid ? snapshots_.grid().exponent(header.round, header.chunk) : 0))
+    return false;
+  if (payload != (header.has(flag::kZero) ? 0 : payload_bytes(job_, header.chunk))) return false;
+  return header.weight == weight_of(spec, mask);
+}
+
+// The merge rule of an edge, with a slot for every chunk.
+void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteView payload,
+                     ReceiverEvents& events) {
+  const ChunkId chunk = header.chunk;
+  const std::size_t elements = payload.size() / bytes_of(job_.element);
+  if (!accumulator_.finite(payload.data(), elements))
+    return counters_.add(ReceiverCount::kNotFinite);
+  const int f = fragment_of(job_, chunk);
+  Fragment& fragment = round.fragments[f];
+  if (fragment.stage == Stage::kMerged)
+    return place_late(round, header, payload, round.masks[chunk], events);
+
+  ContributorMask& seen = round.masks[chunk];
+  const ContributorMask mask = header.mask;
+  if ((mask & ~seen) == 0) return counters_.add(ReceiverCount::kDuplicates);
+  if ((mask & seen) != 0) return counters_.add(ReceiverCount::kOverlaps);
+  counters_.add(ReceiverCount::kPlaced);
+  std::byte* sum = sum_of(round, chunk);
+  if (!payload.empty()) {
+    (round.blank[chunk] ? accumulator_.write : accumulator_.add)(sum, payload.data(), elements, 1);
+    round.blank[chunk] = 0;
+  }
+  if (seen == 0 && mask == round.round.spec.expected) counters_.add(ReceiverCount::kWhole);
+  seen |= mask;
+  if (seen != round.round.spec.expected) return;
+  --round.incomplete;
+  if (--fragment.incomplete == 0) make_ready(now, round, f, events);
+}
+
+void Receiver::place_late(LiveRound& round, const Header& header, ByteView payload,
+                          ContributorMask seen, ReceiverEvents& events) {
+  const auto same = [&](const LateChunk& late) {
+    return late.used && late.round == header.round && late.chunk == header.chunk;
+  };
+  auto found = std::find_if(late_.begin(), late_.end(), same);
+  if (found != late_.end()) seen |= found->mask;
+  const ContributorMask mask = header.mask;
+  if ((mask & ~seen) == 0) return counters_.add(ReceiverCount::kDuplicates);
+  if ((mask & seen) != 0) return counters_.add(ReceiverCount::kOverlaps);
+  const bool first = found == late_.end();
+  if (first) {
+    found = std::find_if(late_.begin(), late_.end(), [](const auto& late) { return !late.used; });
+    if (found == late_.end()) return counters_.add(ReceiverCount::kTooLate);
+    *found = {true, header.round, header.chunk, 0};
+  }
+  counters_.add(ReceiverCount::kLate);
+  found->mask |= mask;
+  std::byte* sum = late_sums_.at(std::size_t(found - late_.begin()) * stride_);
+  if (first) std::memset(sum, 0, stride_);
+  if (!payload.empty())
+    accumulator_.add(sum, payload.data(), payload.size() / bytes_of(job_.element), 1);
+  events.late_ready(round.round.spec.round, fragment_of(job_, header.chunk));
+}
+
+void Receiver::make_ready(Instant now, LiveRound& round, int fragment, ReceiverEvents& events) {
+  if (round.fragments[fragment].stage != Stage::kOpen || now < round.round.merge_at) return;
+  if (round.round.spec.expected == 0) return;  // nothing to merge with
+  // Others may be ahead of us: no merge before our own copy of the same fragment has left.
+  if (!snapshots_.taken(round.round.spec.round, first_chunk(job_, fragment + 1) - 1)) return;
+  round.fragments[fragment].stage = Stage::kReady;
+  events.fragment_ready(round.round.spec.round, fragment);
+}
+
+void Receiver::close(LiveRound& round, Outbox& out, ReceiverEvents& events) {
+  round.closed = true;
+  const RoundSpec& spec = round.round.spec;
+  std::size_t absent = 0;
+  for (int bit = 0; bit < spec.members; ++bit) {
+    const ContributorMask mask = ContributorMask(1) << unsigned(bit);
+    if ((spec.expected & mask) == 0 || round.incomplete == 0) continue;
+    Absence absence{bit, 0, 0};
+    for (ChunkId chunk = chunks_; chunk-- > 0;)
+      if ((round.masks[chunk] & mask) == 0) {
+        ++absence.chunks;
+        absence.first_chunk = chunk;
+      }
+    if (absence.chunks > 0) absences_[absent++] = absence;
+  }
+  // Nothing of this round is worth asking for any more; of the next one it may be.
+  std::uint32_t done = gaps_.next();
+  if (round.end_known)
+    done = round.end;
+  else if (spec.round != newest_)
+    done = round.seen_any ? round.seen_to : round.first_known ? round.first : gaps_.oldest();
+  for (const LiveRound& other : rounds_)
+    if (other.open && other.round.spec.round > spec.round && other.first_known &&
+        std::int32_t(other.first - done) < 0)
+      done = other.first;
+  if (std::int32_t(done - gaps_.next()) <= 0) gaps_.give_up_below(done);
+  if (spec.expected != 0) {
+    Header header = header_of(PacketType::kAck);
+    header.round = spec.round;
+    header.chunk = done;
+    header.set_meeting(spec.epoch, spec.clique);
+    Announcement room;
+    out.send(Towards::kOwnEdge, kOwnIsland, write_announcement(room, header, own_));
+  }
+  events.round_closed(spec.round, std::span(absences_).first(absent));
+}
+
+void Receiver::ask(Instant now, Outbox& out) {
+  if (gaps_.missing() == 0 || gaps_.next_deadline() > now) return;
+  const auto send = [&] {
+    const ByteSpan packet = request_.packet(header_of(PacketType::kNak));
+    own_.close(packet);
+    out.send(Towards::kOwnEdge, kOwnIsland, packet);
+    request_.clear();
+  };
+  // Until the edge has answered once it may not know us, and would take this for forged.
+  if (!answered_) announce(out);
+  request_.clear();
+  gaps_.due(now, [&](std::uint32_t sequence) {
+    counters_.add(ReceiverCount::kAsked);
+    if (request_.add(sequence)) return;
+    send();
+    (void)request_.add(sequence);
+  });
+  if (!request_.empty()) send();
+}
+
+void Receiver::on_time(Instant now, Outbox& out, ReceiverEvents& events) {
+  for (LiveRound& round : rounds_) {
+    if (!round.open) continue;
+    while (round.due < job_.fragments && fragment_deadline(round, round.due) <= now) ++round.due;
+    for (int f = 0; f < job_.fragments; ++f)
+      if (f < round.due || round.fragments[f].incomplete == 0) make_ready(now, round, f, events);
+    if (round.closed) continue;
+    const Instant last =
+        std::max(round.round.merge_at, round.round.spec.last_deadline + round.round.grace);
+    if (last <= now || round.incomplete == 0) close(round, out, events);
+  }
+  if (any_round_) ask(now, out);
+  if (heartbeat_at_ > now) return;
+  announce(out);
+  heartbeat_at_ = now + settings_.heartbeat;
+}
+
+Instant Receiver::next_deadline() const {
+  Instant soonest = std::min(heartbeat_at_, gaps_.next_deadline());
+  for (const LiveRound& round : rounds_) {
+    if (!round.open) continue;
+    if (round.due < job_.fragments)
+      soonest = std::min(soonest, fragment_deadline(round, round.due));
+    if (!round.closed)
+      soonest = std::min(soonest, std::max(round.round.merge_at,
+                                           round.round.spec.last_deadline + round.round.grace));
+  }
+  return soonest;
+}
+
+std::span<const ContributorMask> Receiver::contributors(RoundId round) const {
+  const LiveRound* found = live(round);
+  if (found == nullptr) return {};
+  return {found->masks, chunks_};
+}
+
+}  // namespace cotillion

@@ -1,0 +1,59 @@
+// What an edge, a sender and a receiver must know of one round to take part in it. It follows
+// from the plan; mask bits index the clique's sorted members.
+#pragma once
+
+#include <array>
+
+#include "base/units.hpp"
+#include "protocol/job.hpp"
+#include "protocol/outbox.hpp"
+
+namespace cotillion {
+
+struct RoundSpec {
+  RoundId round = 0;
+  int epoch = 0;
+  int clique = 0;   // of the round
+  int members = 0;  // of the clique
+  int own = -1;     // the bit of the island served here; −1 for an edge inside a chain
+  ContributorMask expected = 0;  // whose contributions come in here
+  ContributorMask chained = 0;   // come through another edge; those that share a stream do anyway
+  // By bit: what a contribution weighs, and by what it is multiplied at this island's edge. Sums
+  // carry the products, so a chain of edges serves one island or multiplies by one.
+  std::array<std::uint32_t, kCliqueMembersMax> weight{};
+  std::array<std::uint32_t, kCliqueMembersMax> coefficient{};
+  std::array<SourceId, kCliqueMembersMax> source{};  // by bit: the stream that carries it
+
+  // The latest planned arrival of the first and of the last chunk, slack included; chunks between
+  // are due in proportion.
+  Instant first_deadline;
+  Instant last_deadline;
+
+  [[nodiscard]] ContributorMask everyone() const {
+    return members == kCliqueMembersMax ? ~ContributorMask(0)
+                                        : (ContributorMask(1) << unsigned(members)) - 1;
+  }
+};
+
+// A round of equal islands, everyone expected but `own`, sources numbered like bits.
+[[nodiscard]] RoundSpec equal_round(RoundId round, int members, int own);
+
+[[nodiscard]] Instant chunk_deadline(const RoundSpec& round, const JobSpec& job, ChunkId chunk);
+
+// Σ weight × coefficient over a mask: the weight that a sum of these contributions must carry.
+[[nodiscard]] std::uint32_t weight_of(const RoundSpec& round, ContributorMask mask);
+
+// Whether numbers fit the wire and the sums of weights 32 bits; the remedy otherwise.
+[[nodiscard]] Result<RoundSpec> checked(const RoundSpec& round, const JobSpec& job);
+
+// A key orders the chunks of all rounds, and the slot that a key uses follows from it. There is no
+// other index function.
+using ChunkKey = std::uint64_t;
+[[nodiscard]] constexpr ChunkKey key_of(const JobSpec& job, RoundId round, ChunkId chunk) {
+  return ChunkKey(round) * chunk_count(job) + chunk;
+}
+[[nodiscard]] constexpr std::size_t slot_of(ChunkKey key, std::size_t slots) {
+  return std::size_t(key % slots);
+}
+
+}  // namespace cotillion

@@ -1,0 +1,169 @@
+#include "protocol/sender.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "protocol/announcement.hpp"
+#include "protocol/request.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::uint32_t kGreetings = 4;
+
+}  // namespace
+
+Sender::Sender(const SenderSettings& settings, Snapshots& snapshots, FragmentSource& source,
+               Seal own, std::vector<Seal> askers)
+    : settings_(settings),
+      snapshots_(snapshots),
+      source_(source),
+      own_(std::move(own)),
+      askers_(std::move(askers)),
+      chunks_(chunk_count(snapshots.job())),
+      next_(chunks_),
+      copied_(chunks_),
+      values_(elements_per_chunk(snapshots.job())),
+      packet_(packet_bytes(payload_bytes(snapshots.job()))) {
+  COTILLION_CHECK(own_.boot() != 0);
+}
+
+void Sender::open_round(const StreamSpec& stream) {
+  COTILLION_CHECK(!open_ || stream.round > stream_.round);
+  COTILLION_CHECK(stream.rate.value > 0 && stream.offset.ps >= 0);
+  if (open_) base_ += chunks_;
+  stream_ = stream;
+  open_ = true;
+  started_ = false;
+  slip_ = {0};
+  next_ = copied_ = 0;
+  const auto payload = Bytes{std::int64_t(payload_bytes(snapshots_.job()))};
+  chunk_ps_ = transfer_time(payload + settings_.framing, stream.rate).ps;
+  heartbeat_at_ = stream.start;
+}
+
+Instant Sender::departure(ChunkId chunk) const {
+  return stream_.start + stream_.offset + slip_ + Duration{std::llround(chunk_ps_ * double(chunk))};
+}
+
+Instant Sender::next_deadline() const {
+  if (!open_) return kNever;
+  if (!started_) return stream_.start;
+  return next_ < chunks_ ? std::min(departure(next_), heartbeat_at_) : heartbeat_at_;
+}
+
+void Sender::on_time(Instant now, Outbox& out) {
+  if (!open_ || now < stream_.start) return;
+  if (!started_) {
+    started_ = true;
+    if (settings_.exchange == Exchange::kWhole) copy(stream_.round, 0, chunks_);
+  }
+  if (heartbeat_at_ <= now) {
+    announce(PacketType::kHeartbeat, out);
+    if (all_sent()) announce(PacketType::kEnd, out);  // again: the first may be lost
+    // The first may be lost, and edges are deaf to strangers: introduce ourselves more than once.
+    const bool stranger = control_sequence_[std::size_t(PacketType::kHeartbeat)] < kGreetings;
+    heartbeat_at_ = now + Duration{settings_.heartbeat.ps / (stranger ? 16 : 1)};
+  }
+  if (next_ < chunks_ && now - departure(next_) > settings_.catch_up) {
+    const Duration slip = now - departure(next_) - settings_.catch_up;
+    slip_ = slip_ + slip;
+    counters_.slipped_ps += std::uint64_t(slip.ps);
+  }
+  const JobSpec& job = snapshots_.job();
+  for (; next_ < chunks_ && departure(next_) <= now; ++next_) {
+    if (copied_ <= next_) {
+      const int fragment = fragment_of(job, next_);
+      copy(stream_.round, next_, first_chunk(job, fragment + 1));
+    }
+    if ((snapshots_.flags(stream_.round, next_) & flag::kNanDropped) == 0) {
+      send_chunk(next_, 0, out);
+      ++counters_.sent;
+    }
+    if (next_ + 1 == chunks_) announce(PacketType::kEnd, out);
+  }
+}
+
+void Sender::copy(RoundId round, ChunkId from, ChunkId to) {
+  const JobSpec& job = snapshots_.job();
+  for (ChunkId chunk = from; chunk < to; ++chunk) {
+    const std::span<float> values(values_.data(), elements_in(job, chunk));
+    if (!snapshots_.counted()) source_.snapshot(round, first_element(job, chunk), values);
+    snapshots_.take(round, chunk, values, {stream_.weight, grid_limit(stream_.weight_sum)});
+    const std::uint8_t flags = snapshots_.flags(round, chunk);
+    counters_.clamped += (flags & flag::kClamped) != 0 ? 1 : 0;
+    counters_.zero += (flags & flag::kZero) != 0 ? 1 : 0;
+    counters_.withheld += (flags & flag::kNanDropped) != 0 ? 1 : 0;
+  }
+  copied_ = to;
+}
+
+Header Sender::header_of(PacketType type) const {
+  Header header;
+  header.set_type(type);
+  header.job = snapshots_.job().id;
+  header.round = stream_.round;
+  header.mask = ContributorMask(1) << unsigned(stream_.bit);
+  header.weight = stream_.weight;
+  header.set_meeting(stream_.epoch, stream_.clique);
+  return header;
+}
+
+void Sender::send_chunk(ChunkId chunk, std::uint8_t flags, Outbox& out) {
+  const JobSpec& job = snapshots_.job();
+  const bool grid = job.element == Element::kI32;
+  const std::uint8_t content = snapshots_.flags(stream_.round, chunk);
+  Header header = header_of(PacketType::kData);
+  header.flags = std::uint8_t(content | (grid ? flag::kGrid : 0));
+  header.chunk = chunk;
+  header.sequence = base_ + chunk;
+  header.set_content(job.element, job.operation,
+                     grid ? snapshots_.grid().exponent(stream_.round, chunk) : 0);
+  const ByteView payload =
+      (content & flag::kZero) != 0 ? ByteView{} : snapshots_.chunk(stream_.round, chunk);
+  const ByteSpan packet = ByteSpan(packet_).first(packet_bytes(payload.size()));
+  write_header(header, packet);
+  if (!payload.empty()) std::memcpy(payload_of(packet).data(), payload.data(), payload.size());
+  own_.close(packet);
+  packet[offsetof(Header, flags)] |= std::byte(flags);
+  out.send(Towards::kGroup, kOwnIsland, packet);
+}
+
+void Sender::announce(PacketType type, Outbox& out) {
+  Header header = header_of(type);
+  header.chunk = base_ + next_ + (type == PacketType::kEnd && next_ < chunks_ ? 1 : 0);
+  header.weight = base_;
+  header.sequence = control_sequence_[std::size_t(type)]++;
+  Announcement room;
+  out.send(Towards::kGroup, kOwnIsland, write_announcement(room, header, own_));
+}
+
+void Sender::on_packet(Instant, std::size_t from, ByteView packet, Outbox& out) {
+  const auto header = read_header(packet);
+  if (header && header->type() == PacketType::kHeartbeat && from < askers_.size() && open_ &&
+      header->job == snapshots_.job().id && header->epoch() == stream_.epoch) {
+    if (!believe(askers_[from], packet)) ++counters_.forged;
+    return;
+  }
+  if (!header || !open_ || header->type() != PacketType::kRepair ||
+      header->job != snapshots_.job().id || header->round != stream_.round ||
+      header->epoch() != stream_.epoch || header->clique() != stream_.clique ||
+      header->mask != ContributorMask(1) << unsigned(stream_.bit) || from >= askers_.size()) {
+    ++counters_.unexpected;
+    return;
+  }
+  if (!askers_[from].holds(packet)) {
+    ++counters_.forged;
+    return;
+  }
+  for_each_requested(*header, payload_of(packet), [&](std::uint32_t chunk) {
+    if (chunk >= next_) return;  // not sent yet
+    if ((snapshots_.flags(stream_.round, chunk) & flag::kNanDropped) != 0) return;
+    send_chunk(chunk, flag::kResent, out);
+    ++counters_.resent;
+  });
+}
+
+}  // namespace cotillion

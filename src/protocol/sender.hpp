@@ -1,0 +1,101 @@
+// One island's stream: chunks in order, each at its planned instant, cut from fragments that are
+// copied when their bytes are due to leave. It announces itself, says when a round is all out, and
+// repeats what it is asked for, byte for byte. Time is an argument, output an outbox.
+#pragma once
+
+#include <vector>
+
+#include "protocol/outbox.hpp"
+#include "protocol/round_spec.hpp"
+#include "protocol/seal.hpp"
+#include "protocol/snapshots.hpp"
+
+namespace cotillion {
+
+// The model, as the sender sees it.
+class FragmentSource {
+ public:
+  // Fills `values` with elements [first, first + size) of the model as they are now. Called for
+  // the chunks of one fragment in a row, at the instant at which that fragment's copy is due.
+  virtual void snapshot(RoundId round, std::uint64_t first, std::span<float> values) = 0;
+
+ protected:
+  ~FragmentSource() = default;
+};
+
+enum class Exchange : std::uint8_t {
+  kWhole,     // the paper: copied at the round's start, merged at its end
+  kStreamed,  // each fragment is copied when it is due to leave, merged when it has come
+};
+
+struct SenderSettings {
+  Exchange exchange = Exchange::kWhole;
+  Bytes framing{0};                     // counted into the pace, as the plan does
+  Duration heartbeat{100'000'000'000};  // between announcements
+  Duration catch_up{1'000'000'000};     // of lateness that may be made up for in a burst
+};
+
+// The stream of one round, as planned.
+struct StreamSpec {
+  RoundId round = 0;
+  int epoch = 0;
+  int clique = 0;
+  int bit = 0;                   // of this island among the clique's members
+  std::uint32_t weight = 1;      // of this island
+  std::uint32_t weight_sum = 1;  // of the clique, coefficients included: bounds the grid
+  Instant start;                 // of the round
+  Duration offset;               // from the start to the first departure
+  BitsPerSecond rate;            // on the wire
+};
+
+struct SenderCounters {
+  std::uint64_t sent = 0, resent = 0, zero = 0, clamped = 0, withheld = 0, forged = 0,
+                unexpected = 0;
+  std::uint64_t slipped_ps = 0;  // departures that could not be made up for
+};
+
+class Sender {
+ public:
+  Sender(const SenderSettings& settings, Snapshots& snapshots, FragmentSource& source, Seal own,
+         std::vector<Seal> askers);
+
+  // From `start` on. A round that is not all out yet ends there: its rest is never sent.
+  void open_round(const StreamSpec& stream);
+  void on_time(Instant now, Outbox& out);
+  [[nodiscard]] Instant next_deadline() const;
+  // A request for chunks, REPAIR, from asker `from`, or its heartbeat.
+  void on_packet(Instant now, std::size_t from, ByteView packet, Outbox& out);
+
+  // When a chunk leaves if nothing is late; the planner's line from offset to offset + D/b.
+  [[nodiscard]] Instant departure(ChunkId chunk) const;
+  [[nodiscard]] bool all_sent() const { return next_ == chunks_; }
+  [[nodiscard]] const SenderCounters& counters() const { return counters_; }
+
+ private:
+  void copy(RoundId round, ChunkId from, ChunkId to);
+  void send_chunk(ChunkId chunk, std::uint8_t flags, Outbox& out);
+  void announce(PacketType type, Outbox& out);
+  [[nodiscard]] Header header_of(PacketType type) const;
+
+  SenderSettings settings_;
+  Snapshots& snapshots_;
+  FragmentSource& source_;
+  Seal own_;
+  std::vector<Seal> askers_;
+  ChunkId chunks_;
+  StreamSpec stream_;
+  bool open_ = false;
+  double chunk_ps_ = 0;  // between departures
+  Duration slip_{0};
+  ChunkId next_ = 0;        // to leave
+  ChunkId copied_ = 0;      // chunks below are in the snapshots
+  std::uint32_t base_ = 0;  // sequence of chunk 0
+  bool started_ = false;
+  Instant heartbeat_at_ = kNever;
+  std::array<std::uint32_t, 16> control_sequence_{};
+  std::vector<float> values_;      // one chunk
+  std::vector<std::byte> packet_;  // one packet
+  SenderCounters counters_;
+};
+
+}  // namespace cotillion

@@ -1,0 +1,87 @@
+#include "protocol/snapshots.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "protocol/accumulator.hpp"
+
+namespace cotillion {
+namespace {
+
+// To the nearest integer, ties to even. No integer says "not a number": a chunk with a NaN in it is
+// flagged and never sent, so that others miss it rather than believe a guess.
+std::uint8_t to_grid(std::span<const float> values, int exponent, const Snapshots::Terms& terms,
+                     std::byte* wire) {
+  const double scale = std::ldexp(1.0, -exponent);
+  const double limit = terms.limit;
+  std::uint8_t flags = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double units = std::nearbyint(double(values[i]) * scale);
+    const bool fits = units >= -limit && units <= limit;  // false for NaN
+    if (!fits) flags |= std::isnan(units) ? flag::kNanDropped : flag::kClamped;
+    const double kept = fits ? units : (std::isnan(units) ? 0 : std::copysign(limit, units));
+    const auto scaled = std::uint32_t(std::int32_t(kept)) * terms.weight;
+    const Little32 little = scaled;
+    std::memcpy(wire + i * sizeof little, &little, sizeof little);
+  }
+  return flags;
+}
+
+}  // namespace
+
+Snapshots::Snapshots(const JobSpec& job, Grid grid, int live_rounds, Payloads payloads)
+    : job_(job),
+      grid_(std::move(grid)),
+      live_rounds_(live_rounds),
+      payloads_(payloads),
+      chunks_(chunk_count(job)),
+      stride_(payload_bytes(job)),
+      records_(std::size_t(live_rounds) * chunks_),
+      scaled_(elements_per_chunk(job) * sizeof(float)),
+      bytes_(counted() ? 0 : std::size_t(live_rounds) * chunks_ * stride_) {
+  COTILLION_CHECK(live_rounds > 0);
+}
+
+void Snapshots::take(RoundId round, ChunkId chunk, std::span<const float> values,
+                     const Terms& terms) {
+  const std::size_t at = place(round, chunk);
+  if (counted()) {
+    records_[at] = {round, true, flag::kZero};
+    return;
+  }
+  COTILLION_CHECK(values.size() == elements_in(job_, chunk));
+  std::byte* wire = bytes_.at(at * stride_);
+  const std::size_t length = payload_bytes(job_, chunk);
+  const std::size_t elements = length / bytes_of(job_.element);
+  Record& record = records_[at];
+  record = {round, true, 0};
+  if (job_.element == Element::kI32) {
+    std::memset(wire, 0, length);
+    record.flags = to_grid(values, grid_.exponent(round, chunk), terms, wire);
+  } else {
+    auto* scaled = reinterpret_cast<float*>(scaled_.at(0));
+    for (std::size_t i = 0; i < elements; ++i)
+      scaled[i] = i < values.size() ? values[i] * float(terms.weight) : 0.0f;
+    accumulator(job_.element).emit(wire, scaled_.at(0), elements);
+  }
+  if (all_zero({wire, length})) record.flags |= flag::kZero;
+}
+
+bool Snapshots::taken(RoundId round, ChunkId chunk) const {
+  const Record& record = records_[place(round, chunk)];
+  return record.taken && record.round == round;
+}
+
+ByteView Snapshots::chunk(RoundId round, ChunkId chunk) const {
+  COTILLION_CHECK(taken(round, chunk) && !counted());
+  const std::size_t at = place(round, chunk);
+  return {bytes_.at(at * stride_), payload_bytes(job_, chunk)};
+}
+
+std::uint8_t Snapshots::flags(RoundId round, ChunkId chunk) const {
+  return records_[place(round, chunk)].flags;
+}
+
+}  // namespace cotillion
