@@ -83,6 +83,7 @@ struct Bf16 {
     return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, load_wire(wire, at))));
   }
   // To nearest: half of the last place less one is added, and that one when the last place is odd.
+  // In a NaN the carry could run through the sign and leave a zero, so it is only made quiet.
   template <class D>
   static HWY_INLINE void store(hn::Vec<D> lanes, D, std::byte* at) {
     const hn::RebindToUnsigned<D> bits;
@@ -90,7 +91,10 @@ struct Bf16 {
     const auto exact = hn::BitCast(bits, lanes);
     const auto odd = hn::And(hn::ShiftRight<16>(exact), hn::Set(bits, 1u));
     const auto rounded = hn::Add(hn::Add(exact, hn::Set(bits, 0x7fffu)), odd);
-    store_wire(hn::TruncateTo(wire, hn::ShiftRight<16>(rounded)), wire, at);
+    const auto magnitude = hn::And(exact, hn::Set(bits, 0x7fffffffu));
+    const auto nan = hn::Gt(magnitude, hn::Set(bits, 0x7f800000u));
+    const auto kept = hn::IfThenElse(nan, hn::Or(exact, hn::Set(bits, 0x00400000u)), rounded);
+    store_wire(hn::TruncateTo(wire, hn::ShiftRight<16>(kept)), wire, at);
   }
 };
 

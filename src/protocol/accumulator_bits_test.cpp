@@ -184,6 +184,24 @@ TEST(Accumulator, EveryBf16IsFiniteOrNotAsTheLibrarySays) {
   }
 }
 
+// A GPU's usual NaN is 0x7fffffff: rounding must not carry it through the sign into a zero.
+TEST(Accumulator, NoNanBecomesANumberOnItsWayToBf16) {
+  on_every_target([] {
+    alignas(64) std::array<std::uint32_t, 32> sum{};
+    WirePayload payload(Element::kBf16, 32);
+    for (const std::uint32_t nan :
+         {0x7f800001u, 0x7f807fffu, 0x7f808000u, 0x7fc00000u, 0x7fff7fffu, 0x7fff8000u, 0x7fffffffu,
+          0xff800001u, 0xffff8000u, 0xffffffffu}) {
+      sum.fill(0);
+      sum[11] = nan;
+      accumulator(Element::kBf16)
+          .emit(payload.data(), reinterpret_cast<const std::byte*>(sum.data()), 32);
+      EXPECT_TRUE(std::isnan(payload.value(11))) << std::hex << nan;
+      EXPECT_FALSE(accumulator(Element::kBf16).finite(payload.data(), 32)) << std::hex << nan;
+    }
+  });
+}
+
 TEST(Accumulator, EveryIntegerIsFinite) {
   WirePayload payload(Element::kI32, 16);
   for (std::size_t i = 0; i < 16; ++i) payload.set_bits(i, 0x7fffffff + std::uint32_t(i));

@@ -249,7 +249,12 @@ void Aggregation::on_time(Instant now, Outbox& out) {
   for (LiveRound& round : rounds_) {
     if (!round.open) continue;
     if (round.due < chunks_ && round.due_at <= now) expire(now, round, out);
-    if (!gaps_.empty()) ask(now, round, out);
+  }
+  if (gaps_due_ <= now) {
+    for (LiveRound& round : rounds_)
+      if (round.open) ask(now, round, out);
+    gaps_due_ = kNever;
+    for (const GapTracker& gaps : gaps_) gaps_due_ = std::min(gaps_due_, gaps.next_deadline());
   }
   if (heartbeat_at_ > now) return;
   const LiveRound* newest = live(newest_);
@@ -265,8 +270,7 @@ Instant Aggregation::next_deadline() const {
   Instant soonest = heartbeat_at_;
   for (const LiveRound& round : rounds_)
     if (round.open && round.due < chunks_) soonest = std::min(soonest, round.due_at);
-  for (const GapTracker& gaps : gaps_) soonest = std::min(soonest, gaps.next_deadline());
-  return soonest;
+  return std::min(soonest, gaps_due_);
 }
 
 void Aggregation::flush(Instant now, Outbox& out) {

@@ -125,6 +125,7 @@ class Aggregation {
   ResendStore store_;
   RequestWriter request_;
   std::vector<GapTracker> gaps_;  // empty unless repair is on
+  Instant gaps_due_ = kNever;     // the soonest of them, or earlier
   EdgeCounters counters_;
   std::size_t open_slots_ = 0;
   std::size_t open_slots_peak_ = 0;

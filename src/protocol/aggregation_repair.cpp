@@ -1,6 +1,8 @@
 // Repair before aggregation: off unless asked for, as the paper advises. A contribution that one
 // stream skipped is asked for from the sender's own edge, which keeps the round (keeper.hpp).
 // Nothing is asked for from a stream that carries sums: nobody keeps its contributions apart.
+#include <algorithm>
+
 #include "protocol/aggregation.hpp"
 
 namespace cotillion {
@@ -21,6 +23,7 @@ void Aggregation::watch(Instant now, LiveRound& round, const Header& header) {
     gaps->expect(now, chunks_);
   else if (header.type() == PacketType::kData)
     gaps->arrive(now, header.chunk);
+  gaps_due_ = std::min(gaps_due_, gaps->next_deadline());
 }
 
 void Aggregation::on_gone(LiveRound& round, SourceId source, const Header& header,

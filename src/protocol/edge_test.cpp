@@ -175,19 +175,19 @@ TEST(Edge, WhatIsThereAtTheDeadlineLeavesAndTheRestPassesLate) {
 
 TEST(Edge, ANewerChunkPutsAnOlderOneOutAndAnOlderOnePassesANewer) {
   Site site(spec_of(1, 2));
-  site.data(1, 0);
-  site.data(1, 2);  // the same slot
-  EXPECT_EQ(site.count(kConflicts), 1u);
-  EXPECT_EQ(site.last().header.chunk, 0u);
-  site.data(2, 0);
-  EXPECT_EQ(site.count(kLate), 1u);
-  EXPECT_EQ(site.last().header.flags, flag::kLate);
+  site.data(1, 2);
+  site.data(1, 4);  // the same slot
+  EXPECT_EQ(site.last().header.chunk, 2u);
   site.data(2, 2);
-  site.data(3, 2);  // whole: the slot is free again
+  EXPECT_EQ(site.last().header.flags, flag::kLate);
+  site.data(2, 4);
+  site.data(3, 4);  // whole: the slot is free again
   EXPECT_EQ(site.last().type(), PacketType::kResult);
-  site.data(3, 0);
-  EXPECT_EQ(site.last().type(), PacketType::kPartial);  // the last part of chunk 0
+  site.data(1, 0);
+  site.data(3, 2);  // the last part of chunk 2 needs no slot, so chunk 0 keeps it
+  EXPECT_EQ(site.last().type(), PacketType::kPartial);
   EXPECT_EQ(site.count(kCompletedPartials), 1u);
+  EXPECT_EQ(site.count(kConflicts), 1u);
   EXPECT_EQ(site.count(kOutputs), 4u);
 }
 

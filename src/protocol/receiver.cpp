@@ -80,7 +80,10 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   LiveRound& round = rounds_[given.spec.round % rounds_.size()];
   if (round.open) {
     round.round.merge_at = std::min(round.round.merge_at, now);
-    round.due = job_.fragments;
+    for (; round.due < job_.fragments; ++round.due)
+      if (round.fragments[round.due].stage == Stage::kOpen &&
+          round.fragments[round.due].incomplete > 0)
+        ++round.waiting;
     for (int f = 0; f < job_.fragments; ++f) make_ready(now, round, f, events);
     if (!round.closed) close(round, out, events);
     for (int f = 0; f < job_.fragments; ++f)
@@ -93,6 +96,7 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   const bool alone = given.spec.expected == 0;
   round.incomplete = alone ? 0 : chunks_;
   round.due = 0;
+  round.waiting = alone ? job_.fragments : 0;
   round.end_known = round.first_known = round.seen_any = false;
   std::fill_n(round.masks, chunks_, ContributorMask(0));
   std::fill_n(round.blank, chunks_, std::uint8_t(1));
@@ -131,14 +135,19 @@ void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEven
   if (!header) return counters_.add(ReceiverCount::kMalformed);
   if (header->job != job_.id) return counters_.add(ReceiverCount::kUnexpected);
   LiveRound* round = live(header->round);
-  if (round == nullptr) return counters_.add(ReceiverCount::kStaleRound);
-  if (header->epoch() != round->round.spec.epoch || header->clique() != round->round.spec.clique)
-    return counters_.add(ReceiverCount::kUnexpected);
-  if (header->type() == PacketType::kHeartbeat) return on_announcement(now, *header, packet);
-  if (carries_sum(header->type()) && !expected(*round, *header, payload_of(packet).size()))
-    return counters_.add(ReceiverCount::kUnexpected);
+  if (header->type() == PacketType::kHeartbeat) return on_announcement(now, round, *header, packet);
+  const bool epoch_is_live = std::any_of(rounds_.begin(), rounds_.end(), [&](const auto& other) {
+    return other.open && other.round.spec.epoch == header->epoch();
+  });
+  if (!epoch_is_live) return counters_.add(ReceiverCount::kStaleRound);
   if (edge_.boot() == 0) return counters_.add(ReceiverCount::kUnknownBoot);
   if (!edge_.holds(packet)) return counters_.add(ReceiverCount::kForged);
+  // It has come, whatever becomes of it: nothing to ask for again.
+  if (carries_sum(header->type())) gaps_.arrive(now, header->sequence);
+  if (round == nullptr) return counters_.add(ReceiverCount::kStaleRound);
+  if (!meets(*round, *header) ||
+      (carries_sum(header->type()) && !expected(*round, *header, payload_of(packet).size())))
+    return counters_.add(ReceiverCount::kUnexpected);
 
   switch (header->type()) {
     case PacketType::kEnd:
@@ -158,7 +167,6 @@ void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEven
     case PacketType::kData:
     case PacketType::kPartial:
     case PacketType::kResult:
-      gaps_.arrive(now, header->sequence);
       if (header->has(flag::kResent)) answered_ = true;
       if (!round->seen_any || std::int32_t(header->sequence + 1 - round->seen_to) > 0)
         round->seen_to = header->sequence + 1;
@@ -172,7 +180,14 @@ void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEven
   ask(now, out);
 }
 
-void Receiver::on_announcement(Instant now, const Header& header, ByteView packet) {
+bool Receiver::meets(const LiveRound& round, const Header& header) {
+  return header.epoch() == round.round.spec.epoch && header.clique() == round.round.spec.clique;
+}
+
+void Receiver::on_announcement(Instant now, LiveRound* round, const Header& header,
+                               ByteView packet) {
+  if (round == nullptr) return counters_.add(ReceiverCount::kStaleRound);
+  if (!meets(*round, header)) return counters_.add(ReceiverCount::kUnexpected);
   const BootId before = edge_.boot();
   if (!believe(edge_, packet)) return counters_.add(ReceiverCount::kForged);
   if (edge_.boot() != before) {  // what came earlier in this round was refused: ask for it
@@ -181,9 +196,8 @@ void Receiver::on_announcement(Instant now, const Header& header, ByteView packe
     answered_ = false;
     for (LiveRound& other : rounds_) other.first_known = other.end_known = other.seen_any = false;
   }
-  LiveRound& round = *live(header.round);
-  round.first = header.weight;
-  round.first_known = true;
+  round->first = header.weight;
+  round->first_known = true;
   gaps_.expect(now, header.chunk);
 }
 
@@ -216,17 +230,39 @@ void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteVi
   const ContributorMask mask = header.mask;
   if ((mask & ~seen) == 0) return counters_.add(ReceiverCount::kDuplicates);
   if ((mask & seen) != 0) return counters_.add(ReceiverCount::kOverlaps);
-  counters_.add(ReceiverCount::kPlaced);
-  std::byte* sum = sum_of(round, chunk);
   if (!payload.empty()) {
-    (round.blank[chunk] ? accumulator_.write : accumulator_.add)(sum, payload.data(), elements, 1);
+    if (!add_finite(sum_of(round, chunk), round.blank[chunk] != 0, accumulator_, payload.data(),
+                    elements))
+      return counters_.add(ReceiverCount::kNotFinite);
     round.blank[chunk] = 0;
   }
+  counters_.add(ReceiverCount::kPlaced);
   if (seen == 0 && mask == round.round.spec.expected) counters_.add(ReceiverCount::kWhole);
   seen |= mask;
   if (seen != round.round.spec.expected) return;
   --round.incomplete;
-  if (--fragment.incomplete == 0) make_ready(now, round, f, events);
+  if (--fragment.incomplete > 0) return;
+  if (fragment.stage == Stage::kOpen && f >= round.due) ++round.waiting;
+  make_ready(now, round, f, events);
+}
+
+// Two finite sums may add up to infinity, which must not reach the model: then the second one is
+// left out, and missed.
+bool Receiver::add_finite(std::byte* sum, bool first, const Accumulator& lanes,
+                          const std::byte* more, std::size_t elements) {
+  if (first) {
+    lanes.write(sum, more, elements, 1);
+    return true;
+  }
+  if (job_.element == Element::kI32) {
+    lanes.add(sum, more, elements, 1);
+    return true;
+  }
+  std::memcpy(scratch_.at(0), sum, elements * sizeof(float));
+  lanes.add(scratch_.at(0), more, elements, 1);
+  if (!accumulator(Element::kF32).finite(scratch_.at(0), elements)) return false;
+  std::memcpy(sum, scratch_.at(0), elements * sizeof(float));
+  return true;
 }
 
 void Receiver::place_late(LiveRound& round, const Header& header, ByteView payload,
@@ -245,12 +281,13 @@ void Receiver::place_late(LiveRound& round, const Header& header, ByteView paylo
     if (found == late_.end()) return counters_.add(ReceiverCount::kTooLate);
     *found = {true, header.round, header.chunk, 0};
   }
-  counters_.add(ReceiverCount::kLate);
-  found->mask |= mask;
   std::byte* sum = late_sums_.at(std::size_t(found - late_.begin()) * stride_);
   if (first) std::memset(sum, 0, stride_);
-  if (!payload.empty())
-    accumulator_.add(sum, payload.data(), payload.size() / bytes_of(job_.element), 1);
+  if (!payload.empty() && !add_finite(sum, false, accumulator_, payload.data(),
+                                      payload.size() / bytes_of(job_.element)))
+    return counters_.add(ReceiverCount::kNotFinite);
+  counters_.add(ReceiverCount::kLate);
+  found->mask |= mask;
   events.late_ready(round.round.spec.round, fragment_of(job_, header.chunk));
 }
 
@@ -260,24 +297,32 @@ void Receiver::make_ready(Instant now, LiveRound& round, int fragment, ReceiverE
   // Others may be ahead of us: no merge before our own copy of the same fragment has left.
   if (!snapshots_.taken(round.round.spec.round, first_chunk(job_, fragment + 1) - 1)) return;
   round.fragments[fragment].stage = Stage::kReady;
+  --round.waiting;
   events.fragment_ready(round.round.spec.round, fragment);
+}
+
+std::size_t Receiver::note_absences(const LiveRound& round) {
+  const RoundSpec& spec = round.round.spec;
+  if (round.incomplete == 0) return 0;
+  std::array<Absence, kCliqueMembersMax> all{};
+  for (ChunkId chunk = 0; chunk < chunks_; ++chunk)
+    for (ContributorMask left = spec.expected & ~round.masks[chunk]; left != 0; left &= left - 1) {
+      Absence& absence = all[std::size_t(std::countr_zero(left))];
+      if (absence.chunks++ == 0) absence.first_chunk = chunk;
+    }
+  std::size_t absent = 0;
+  for (int bit = 0; bit < spec.members; ++bit)
+    if (all[std::size_t(bit)].chunks > 0) {
+      absences_[absent] = all[std::size_t(bit)];
+      absences_[absent++].member = bit;
+    }
+  return absent;
 }
 
 void Receiver::close(LiveRound& round, Outbox& out, ReceiverEvents& events) {
   round.closed = true;
   const RoundSpec& spec = round.round.spec;
-  std::size_t absent = 0;
-  for (int bit = 0; bit < spec.members; ++bit) {
-    const ContributorMask mask = ContributorMask(1) << unsigned(bit);
-    if ((spec.expected & mask) == 0 || round.incomplete == 0) continue;
-    Absence absence{bit, 0, 0};
-    for (ChunkId chunk = chunks_; chunk-- > 0;)
-      if ((round.masks[chunk] & mask) == 0) {
-        ++absence.chunks;
-        absence.first_chunk = chunk;
-      }
-    if (absence.chunks > 0) absences_[absent++] = absence;
-  }
+  const std::size_t absent = note_absences(round);
   // Nothing of this round is worth asking for any more; of the next one it may be.
   std::uint32_t done = gaps_.next();
   if (round.end_known)
@@ -323,8 +368,11 @@ void Receiver::ask(Instant now, Outbox& out) {
 void Receiver::on_time(Instant now, Outbox& out, ReceiverEvents& events) {
   for (LiveRound& round : rounds_) {
     if (!round.open) continue;
-    while (round.due < job_.fragments && fragment_deadline(round, round.due) <= now) ++round.due;
-    for (int f = 0; f < job_.fragments; ++f)
+    for (; round.due < job_.fragments && fragment_deadline(round, round.due) <= now; ++round.due) {
+      const Fragment& fragment = round.fragments[round.due];
+      if (fragment.stage == Stage::kOpen && fragment.incomplete > 0) ++round.waiting;
+    }
+    for (int f = 0; round.waiting > 0 && now >= round.round.merge_at && f < job_.fragments; ++f)
       if (f < round.due || round.fragments[f].incomplete == 0) make_ready(now, round, f, events);
     if (round.closed) continue;
     const Instant last =

@@ -67,12 +67,14 @@ class Receiver {
   void on_time(Instant now, Outbox& out, ReceiverEvents& events);
   [[nodiscard]] Instant next_deadline() const;
 
-  // Adds the correction to the fragment's elements of the model; between optimizer steps, whenever
-  // the caller likes, once for each fragment_ready.
-  void merge(RoundId round, int fragment, std::span<float> elements);
+  // Adds the correction to the fragment's elements of the model; between optimizer steps, once for
+  // each fragment_ready, while the round is live. Later than that nothing is left to add, which is
+  // counted as unmerged, and the answer is false.
+  bool merge(RoundId round, int fragment, std::span<float> elements);
   void merge_late(RoundId round, int fragment, std::span<float> elements);
-  // Instead of merge() in a rehearsal, where there are no values.
+  // Instead of these in a rehearsal, where there are no values.
   void skip(RoundId round, int fragment);
+  void skip_late(RoundId round, int fragment);
 
   // By chunk: whose contributions are in the average, own one excluded.
   [[nodiscard]] std::span<const ContributorMask> contributors(RoundId round) const;
@@ -92,6 +94,7 @@ class Receiver {
     bool closed = false;  // the account is given
     ReceiverRound round;
     ChunkId incomplete = 0;
+    int waiting = 0;        // fragments that are whole or due and not ready yet
     int due = 0;            // fragments below are past their deadline
     std::uint32_t end = 0;  // the sequence after its last packet, once known
     bool end_known = false;
@@ -119,12 +122,16 @@ class Receiver {
   // receiver.cpp
   [[nodiscard]] bool expected(const LiveRound& round, const Header& header,
                               std::size_t payload) const;
-  void on_announcement(Instant now, const Header& header, ByteView packet);
+  [[nodiscard]] static bool meets(const LiveRound& round, const Header& header);
+  void on_announcement(Instant now, LiveRound* round, const Header& header, ByteView packet);
   void place(Instant now, LiveRound& round, const Header& header, ByteView payload,
              ReceiverEvents& events);
   void place_late(LiveRound& round, const Header& header, ByteView payload, ContributorMask seen,
                   ReceiverEvents& events);
   void make_ready(Instant now, LiveRound& round, int fragment, ReceiverEvents& events);
+  [[nodiscard]] bool add_finite(std::byte* sum, bool first, const Accumulator& lanes,
+                                const std::byte* more, std::size_t elements);
+  [[nodiscard]] std::size_t note_absences(const LiveRound& round);
   void close(LiveRound& round, Outbox& out, ReceiverEvents& events);
   void ask(Instant now, Outbox& out);
   void announce(Outbox& out);
@@ -133,7 +140,7 @@ class Receiver {
   // receiver_merge.cpp
   void average_of(const LiveRound& round, ChunkId chunk, std::span<double> average,
                   std::span<double> sent) const;
-  void fold(LiveRound& round, ChunkId chunk, const std::byte* more);
+  [[nodiscard]] bool fold(LiveRound& round, ChunkId chunk, const std::byte* more);
 
   ReceiverSettings settings_;
   const Snapshots& snapshots_;

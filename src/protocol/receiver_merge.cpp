@@ -59,9 +59,11 @@ void Receiver::average(RoundId round, ChunkId chunk, std::span<double> values) {
   average_of(*found, chunk, values, std::span(sent_).first(values.size()));
 }
 
-void Receiver::merge(RoundId round, int fragment, std::span<float> elements) {
+bool Receiver::merge(RoundId round, int fragment, std::span<float> elements) {
   LiveRound* found = live(round);
-  COTILLION_CHECK(found != nullptr && found->fragments[fragment].stage == Stage::kReady);
+  if (found == nullptr || found->fragments[fragment].stage != Stage::kReady ||
+      !snapshots_.taken(round, first_chunk(job_, fragment)))
+    return false;
   found->fragments[fragment].stage = Stage::kMerged;
   const bool everyone = found->round.spec.members == settings_.islands;
   const std::uint64_t origin = first_element(job_, first_chunk(job_, fragment));
@@ -74,6 +76,7 @@ void Receiver::merge(RoundId round, int fragment, std::span<float> elements) {
     average_of(*found, chunk, average, sent);
     merge_.apply(first, elements.subspan(first - origin, count), average, sent, everyone);
   }
+  return true;
 }
 
 void Receiver::merge_late(RoundId round, int fragment, std::span<float> elements) {
@@ -83,34 +86,51 @@ void Receiver::merge_late(RoundId round, int fragment, std::span<float> elements
   for (std::size_t i = 0; i < late_.size(); ++i) {
     LateChunk& late = late_[i];
     if (!late.used || late.round != round || fragment_of(job_, late.chunk) != fragment) continue;
+    late.used = false;
+    if (!snapshots_.taken(round, late.chunk)) continue;  // a later round's copy has its place
     const std::size_t count = elements_in(job_, late.chunk);
     const std::uint64_t first = first_element(job_, late.chunk);
     const auto before = std::span(before_).first(count);
     const auto after = std::span(average_).first(count);
     const auto sent = std::span(sent_).first(count);
     average_of(*found, late.chunk, before, sent);
-    fold(*found, late.chunk, late_sums_.at(i * stride_));
+    if (!fold(*found, late.chunk, late_sums_.at(i * stride_))) continue;
     found->masks[late.chunk] |= late.mask;
     if (found->masks[late.chunk] == found->round.spec.expected) --found->incomplete;
     average_of(*found, late.chunk, after, sent);
     for (std::size_t e = 0; e < count; ++e) after[e] -= before[e];
     merge_.apply_late(first, elements.subspan(first - origin, count), after);
-    late.used = false;
   }
 }
 
 // Sums have 4-byte lanes whatever came on the wire: f32 for bf16.
-void Receiver::fold(LiveRound& round, ChunkId chunk, const std::byte* more) {
+bool Receiver::fold(LiveRound& round, ChunkId chunk, const std::byte* more) {
   const Accumulator& lanes =
       accumulator(job_.element == Element::kI32 ? Element::kI32 : Element::kF32);
-  (round.blank[chunk] ? lanes.write : lanes.add)(sum_of(round, chunk), more, stride_ / 4, 1);
+  const std::size_t elements = payload_bytes(job_, chunk) / bytes_of(job_.element);
+  if (!add_finite(sum_of(round, chunk), round.blank[chunk] != 0, lanes, more, elements)) {
+    counters_.add(ReceiverCount::kNotFinite);
+    return false;
+  }
   round.blank[chunk] = 0;
+  return true;
 }
 
 void Receiver::skip(RoundId round, int fragment) {
   LiveRound* found = live(round);
   COTILLION_CHECK(found != nullptr && found->fragments[fragment].stage == Stage::kReady);
   found->fragments[fragment].stage = Stage::kMerged;
+}
+
+void Receiver::skip_late(RoundId round, int fragment) {
+  LiveRound* found = live(round);
+  if (found == nullptr) return;
+  for (LateChunk& late : late_) {
+    if (!late.used || late.round != round || fragment_of(job_, late.chunk) != fragment) continue;
+    found->masks[late.chunk] |= late.mask;
+    if (found->masks[late.chunk] == found->round.spec.expected) --found->incomplete;
+    late.used = false;
+  }
 }
 
 }  // namespace cotillion

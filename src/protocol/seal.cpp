@@ -98,9 +98,10 @@ struct Seal::Keys {
   JobId job = 0;
   SourceName source = 0;
   std::array<OfEpoch, 2> epochs;
+  OfEpoch candidate;  // for boots that are only claimed: strangers must not put out the live keys
 
-  EVP_CIPHER_CTX* context(int epoch, BootId boot) {
-    OfEpoch& entry = epochs[std::size_t(epoch & 1)];
+  EVP_CIPHER_CTX* context(int epoch, BootId boot, bool claimed) {
+    OfEpoch& entry = claimed ? candidate : epochs[std::size_t(epoch & 1)];
     if (entry.epoch != epoch || entry.boot != boot) {
       const Key key = derive_key(secret, job, epoch, source, boot);
       COTILLION_CHECK(EVP_EncryptInit_ex(entry.context.get(), EVP_aes_128_gcm(), nullptr,
@@ -121,9 +122,9 @@ Seal::Seal(const Key& secret, JobId job, SourceName source) : keys_(std::make_un
   keys_->secret = secret;
   keys_->job = job;
   keys_->source = source;
-  for (auto& entry : keys_->epochs) {
-    entry.context.reset(EVP_CIPHER_CTX_new());
-    COTILLION_CHECK(entry.context != nullptr);
+  for (auto* entry : {&keys_->epochs[0], &keys_->epochs[1], &keys_->candidate}) {
+    entry->context.reset(EVP_CIPHER_CTX_new());
+    COTILLION_CHECK(entry->context != nullptr);
   }
 }
 
@@ -136,7 +137,7 @@ std::array<std::byte, kTrailerBytes> Seal::trailer(ByteView packet) {
   if (!authenticated()) return check_sum(packet, boot_);
   Header header;
   std::memcpy(&header, packet.data(), kHeaderBytes);
-  EVP_CIPHER_CTX* context = keys_->context(header.epoch(), boot_);
+  EVP_CIPHER_CTX* context = keys_->context(header.epoch(), boot_, claimed_);
   const auto nonce = nonce_of(packet);
   const auto first = sealed_header(packet);
   const ByteView payload = payload_of(packet);
@@ -177,9 +178,11 @@ bool Seal::adopt(ByteView heartbeat, BootId boot) {
   if (boot <= boot_) return false;
   const BootId before = boot_;
   boot_ = boot;
-  if (holds(heartbeat)) return true;
-  boot_ = before;
-  return false;
+  claimed_ = true;
+  const bool held = holds(heartbeat);
+  claimed_ = false;
+  if (!held) boot_ = before;
+  return held;
 }
 
 }  // namespace cotillion

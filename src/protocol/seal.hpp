@@ -53,6 +53,7 @@ class Seal {
   [[nodiscard]] std::array<std::byte, kTrailerBytes> trailer(ByteView packet);
 
   BootId boot_ = 0;
+  bool claimed_ = false;  // the boot is one that a heartbeat only claims so far
   std::unique_ptr<Keys> keys_;
 };
 

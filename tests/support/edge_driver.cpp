@@ -123,6 +123,7 @@ RoundSpec EdgeDriver::make_round(const World& world, RoundId number, Instant sta
     round.weight[bit] = std::uint32_t(chance(0.9) ? pick(1, 100) : pick(1, 1 << 20));
     round.coefficient[bit] = std::uint32_t(chance(0.5) ? 1 : pick(1, 20));
   }
+  if (chance(0.3)) round.chained = round.expected & random_.next();
   // From "all are late" to "none can be".
   const Duration first = us(chance(0.5) ? pick(0, 4000) : pick(3000, 8000)),
                  spread = {chance(0.2) ? 0 : pick(0, 2 * span.ps)};

@@ -466,12 +466,12 @@ void EdgeReference::hear_repair(Instant now, SourceId source, const Header& head
   if (round == nullptr || !std::has_single_bit(ContributorMask(header.mask)))
     return expect(false, "a request for nobody", header);
   const auto bit = std::size_t(std::countr_zero(ContributorMask(header.mask)));
-  const auto& sources = round->spec.source;
-  expect(sources[bit] == source, "a request on another stream", header);
-  int carried = 0;  // contributors on that stream
-  for (std::size_t other = 0; other < std::size_t(round->spec.members); ++other)
-    carried += (round->spec.expected >> other & 1) != 0 && sources[other] == source ? 1 : 0;
-  expect(carried == 1, "a request to a chain", header);
+  expect(round->spec.source[bit] == source, "a request on another stream", header);
+  int carried = 0;
+  for (int other = 0; other < round->spec.members; ++other)
+    if ((round->spec.expected >> unsigned(other) & 1) != 0)
+      carried += round->spec.source[std::size_t(other)] == source ? 1 : 0;
+  expect(carried == 1 && (round->spec.chained & header.mask) == 0, "a request to a chain", header);
   for_each_requested(header, payload_of(packet), [&](std::uint32_t chunk) {
     count(EdgeCount::kRepairsAsked);
     expect(chunk < chunks_ && chunk_deadline(round->spec, spec_.job, chunk) > now,
