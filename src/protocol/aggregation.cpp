@@ -183,7 +183,8 @@ bool Aggregation::expected(const LiveRound& round, SourceId source, const Header
 
 bool Aggregation::within_rate(Instant now, std::size_t bytes) {
   if (spec_.rate_max.value <= 0) return true;
-  tokens_ += Seconds(now - tokens_at_).seconds() * bytes_per_second(spec_.rate_max);
+  const Duration passed = std::max(now - tokens_at_, Duration{0});  // hosts' clocks may step back
+  tokens_ += Seconds(passed).seconds() * bytes_per_second(spec_.rate_max);
   tokens_ = std::min(tokens_, double(spec_.burst.count));
   tokens_at_ = now;
   if (tokens_ < double(bytes)) return false;
@@ -238,9 +239,7 @@ void Aggregation::on_nak(Instant now, const Header& header, ByteView packet, Out
       return;
     }
     counters_.add(EdgeCount::kGone);
-    if (request_.add(sequence)) return;
-    send_gone();
-    (void)request_.add(sequence);
+    request_.add_or(sequence, send_gone);
   });
   if (!request_.empty()) send_gone();
 }

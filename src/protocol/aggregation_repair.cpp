@@ -62,9 +62,7 @@ void Aggregation::ask(Instant now, LiveRound& round, Outbox& out) {
     gaps->due(now, [&](std::uint32_t chunk) {
       if (chunk < round.due) return;  // past its deadline: it could only pass through
       counters_.add(EdgeCount::kRepairsAsked);
-      if (request_.add(chunk)) return;
-      send();
-      (void)request_.add(chunk);
+      request_.add_or(chunk, send);
     });
     if (!request_.empty()) send();
   }

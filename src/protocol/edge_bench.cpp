@@ -120,7 +120,8 @@ Edge edge_for(const Scene& scene, const JobSpec& job) {
   std::vector<EdgeJob> jobs;
   jobs.push_back({spec, std::move(seals)});
   const Bytes memory{std::int64_t(footprint(spec).sums)};
-  return std::move(*Edge::build({.memory = memory}, {0}, std::move(jobs)));
+  const Bytes resend{std::int64_t(footprint(spec).resend)};
+  return std::move(*Edge::build({.memory = memory, .resend = resend}, {0}, std::move(jobs)));
 }
 
 double seconds_of(const std::function<void()>& work) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "tests/support/edge_driver.hpp"
 
@@ -23,8 +24,9 @@ TEST(EdgeProperty, WhatMustAlwaysHoldHolds) {
     for (std::size_t i = 0; i < kEdgeCounts; ++i) counts[i] += checker.counted(EdgeCount(i));
   }
   std::printf("%lu packets in, %lu out\n", packets, outputs);
-  for (std::size_t i = 0; i < kEdgeCounts; ++i)
-    std::printf("  %-18s %lu\n", name_of(EdgeCount(i)), counts[i]);
+  // Nothing in the rule was left out, unless only one seed was asked for.
+  for (std::size_t i = 0; i < kEdgeCounts && std::getenv("COTILLION_SEED") == nullptr; ++i)
+    EXPECT_GT(counts[i], 0u) << name_of(EdgeCount(i));
 }
 
 }  // namespace

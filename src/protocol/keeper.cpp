@@ -109,9 +109,7 @@ void Keeper::on_request(std::size_t from, ByteView packet, Outbox& out) {
       return;
     }
     ++counters_.gone;
-    if (gone_.add(chunk)) return;
-    send_gone();
-    (void)gone_.add(chunk);
+    gone_.add_or(chunk, send_gone);
   });
   if (!gone_.empty()) send_gone();
 }

@@ -30,6 +30,7 @@ Merge::Merge(const JobSpec& job, const MergeSettings& settings) : settings_(sett
   const bool sender = settings.momentum_at == MomentumAt::kSender && settings.momentum > 0;
   const bool receiver = settings.momentum_at == MomentumAt::kReceiver && settings.momentum > 0;
   if (settings.own_weight < 1 || sender) hidden_.resize(job.elements);
+  if (settings.own_weight < 1) late_.resize(job.elements);
   if (sender) anchor_.assign(job.elements, std::numeric_limits<float>::quiet_NaN());
   if (sender || receiver) velocity_.resize(job.elements);
   if (receiver) theta_.assign(job.elements, std::numeric_limits<float>::quiet_NaN());
@@ -40,6 +41,7 @@ void Merge::to_sent(std::uint64_t first, std::span<float> values) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t e = first + i;
     values[i] += hidden_[e];
+    if (!late_.empty()) late_[e] = 0;
     if (anchor_.empty()) continue;
     if (!std::isnan(anchor_[e])) {
       const float increment = values[i] - anchor_[e];
@@ -72,7 +74,8 @@ void Merge::apply(std::uint64_t first, std::span<float> x, std::span<const doubl
       continue;
     }
     const double z = double(x[i]) + hidden_[e];
-    hidden_[e] = float((1 - settings_.own_weight) * (z - sent[i]));
+    const double late = late_.empty() ? 0 : late_[e];
+    hidden_[e] = float((1 - settings_.own_weight) * (z - sent[i] - late));
     x[i] = float(z + correction - hidden_[e]);
     if (!anchor_.empty()) anchor_[e] = float(anchor_[e] + correction);
   }
@@ -83,7 +86,10 @@ void Merge::apply_late(std::uint64_t first, std::span<float> x,
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = float(x[i] + difference[i]);
     if (!anchor_.empty()) anchor_[first + i] = float(anchor_[first + i] + difference[i]);
-    if (!theta_.empty()) theta_[first + i] = float(theta_[first + i] + difference[i]);
+    if (!late_.empty()) late_[first + i] = float(late_[first + i] + difference[i]);
+    if (theta_.empty()) continue;
+    theta_[first + i] = float(theta_[first + i] + difference[i]);
+    velocity_[first + i] = float(velocity_[first + i] + difference[i]);
   }
 }
 

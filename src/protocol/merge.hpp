@@ -64,6 +64,7 @@ class Merge {
   MergeSettings settings_;
   // By element; empty unless needed.
   std::vector<float> hidden_;    // z − x
+  std::vector<float> late_;      // came late since the last snapshot: no progress of our own
   std::vector<float> anchor_;    // z at the last snapshot, moved by what was merged since
   std::vector<float> velocity_;  // v or m
   std::vector<float> theta_;     // θ; NaN before the first average

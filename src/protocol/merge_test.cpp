@@ -169,6 +169,49 @@ TEST(Merge, OwnWeightHidesFreshProgressFromTheOptimizerOnly) {
   }
 }
 
+// A late correction is nobody's own progress: own weight must not hide it again at the next merge.
+TEST(Merge, OwnWeightHidesNothingThatCameLate) {
+  Merge merge(small_job(), {.own_weight = 0.5});
+  std::vector<float> x = {10}, sent = {10};
+  merge.to_sent(0, sent);
+  merge.apply_late(0, x, std::vector<double>{8});
+  merge.apply(0, x, std::vector<double>{10}, std::vector<double>{10}, true);
+  EXPECT_EQ(x[0], 18);
+}
+
+TEST(Momentum, AtTheReceiverCountsWhatCameLate) {
+  Merge on_time(small_job(), {.momentum_at = MomentumAt::kReceiver, .momentum = 0.5});
+  Merge late(small_job(), {.momentum_at = MomentumAt::kReceiver, .momentum = 0.5});
+  std::vector<float> a = {0}, b = {0};
+  const auto step = [](Merge& merge, std::vector<float>& x, double average) {
+    merge.apply(0, x, std::vector<double>{average}, std::vector<double>{x[0]}, true);
+  };
+  step(on_time, a, 0), step(late, b, 0);
+  step(on_time, a, 8), step(late, b, 4);
+  late.apply_late(0, b, std::vector<double>{4});
+  step(on_time, a, a[0]), step(late, b, b[0]);
+  EXPECT_EQ(a[0], b[0]);
+}
+
+TEST(Momentum, AtTheReceiverIsRefusedByTheRoundThatRotates) {
+  const JobSpec job = small_job();
+  Snapshots snapshots(job, Grid(), 2);
+  Merge merge(job, {.momentum_at = MomentumAt::kReceiver, .momentum = 0.9});
+  Seal own;
+  own.set_boot(1);
+  ReceiverSettings settings;
+  settings.islands = 9;
+  Receiver receiver(settings, snapshots, merge, std::move(own), Seal());
+  struct Nobody final : Outbox, ReceiverEvents {
+    void send(Towards, SourceId, ByteView) override {}
+    void fragment_ready(RoundId, int) override {}
+    void late_ready(RoundId, int) override {}
+    void round_closed(RoundId, std::span<const Absence>) override {}
+  } nobody;
+  EXPECT_FALSE(receiver.open_round({}, {equal_round(1, 3, 0), {}, {}}, nobody, nobody).has_value());
+  EXPECT_TRUE(receiver.open_round({}, {equal_round(1, 9, 0), {}, {}}, nobody, nobody).has_value());
+}
+
 // The paper's sentence: the recurrence is linear with a constant coefficient, so it commutes with
 // averaging. Momentum at every sender, then the average; or averages first, then one momentum.
 TEST(Momentum, AtTheSenderCommutesWithAveragingInAFixedClique) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <set>
@@ -61,7 +62,7 @@ class NetDriver {
     ContributorMask expected = 0;
     std::vector<ContributorMask> masks;          // by chunk
     std::vector<std::array<Instant, 9>> came;    // by chunk and bit
-    std::vector<Values> sent;                    // by chunk: its own contribution
+    std::vector<Values> copied, sent;            // by chunk: its own contribution
     std::set<int> merged;                        // fragments
     std::map<ChunkId, ContributorMask> put_out;  // by its edge, since its last start
   };
@@ -80,6 +81,7 @@ class NetDriver {
   void make_rounds();
   void watch();
   Copies carry(Hop hop, int from, std::vector<std::byte>& packet);
+  void regroup(int island, BootId boot, std::vector<std::byte>& packet);
   void note_sent(int island, const std::vector<std::byte>& packet);
   void arrives(int island, BootId boot, const std::vector<std::byte>& packet);
   void put_out(int island, ByteView packet);
@@ -104,7 +106,7 @@ class NetDriver {
   std::vector<std::map<RoundId, Record>> records_;  // by island
   std::vector<BootId> edge_boot_, known_boot_;      // by island
   std::vector<std::vector<double>> x_, x_bound_;    // by island: the model as it should be
-  double loss_[4] = {}, copies_ = 0, damage_ = 0, far_ = 0;
+  double loss_[4] = {}, copies_ = 0, damage_ = 0, far_ = 0, regrouped_ = 0;
   std::int64_t jitter_ = 0;
   std::string wrong_;
   Tally tally_;
@@ -155,6 +157,7 @@ void NetDriver::make_settings() {
   if (chance(0.5)) loss_[std::size_t(Hop::kRepair)] = random_.unit() * 0.3;
   if (chance(0.5)) damage_ = random_.unit() * 0.1;
   if (chance(0.5)) far_ = random_.unit() * 0.1;
+  if (chance(0.2)) regrouped_ = random_.unit() * 0.3;
 }
 
 void NetDriver::make_rounds() {
@@ -189,6 +192,12 @@ void NetDriver::watch() {
   net_->before_merge = [this](int island, RoundId round, int fragment) {
     before_merge(island, round, fragment);
   };
+  net_->on_snapshot = [this](int island, RoundId round, std::uint64_t first, std::size_t count) {
+    const auto x = net_->model(island).begin() + std::ptrdiff_t(first);
+    record(island, round)
+        .copied[first / elements_per_chunk(job_)]
+        .assign(x, x + std::ptrdiff_t(count));
+  };
   net_->on_output = [this](int island, ByteView packet) { put_out(island, packet); };
   for (std::size_t r = 0; r < rounds_.size(); ++r) {
     const auto number = RoundId(r + 1);
@@ -205,6 +214,7 @@ void NetDriver::watch() {
               ((ContributorMask(1) << members.size()) - 1) & ~(ContributorMask(1) << own);
           fresh.masks.resize(chunk_count(job_));
           fresh.came.resize(chunk_count(job_));
+          fresh.copied.resize(chunk_count(job_));
           fresh.sent.resize(chunk_count(job_));
           records_[std::size_t(members[own])][number] = fresh;
         }
@@ -246,7 +256,8 @@ Copies NetDriver::carry(Hop hop, int from, std::vector<std::byte>& packet) {
     copies.push_back({jitter_ == 0 || punctual ? 0 : pick(0, jitter_)});
     if (chance(far_)) copies.back().ps += pick(0, 300 * kMs);  // into rounds to come
   } while (chance(copies_));
-  bool damaged = chance(damage_);
+  if (hop == Hop::kToIsland && chance(regrouped_)) regroup(from, boot, packet);
+  const bool damaged = chance(damage_);
   if (damaged && chance(0.3)) {
     packet.resize(std::size_t(pick(0, std::int64_t(packet.size()) - 1)));
   } else if (damaged) {
@@ -281,7 +292,49 @@ void NetDriver::note_sent(int island, const std::vector<std::byte>& packet) {
   if (header.has(flag::kZero))
     values.assign(payload_bytes(job_, header.chunk) / bytes_of(job_.element), 0.0);
   expect(sent.empty() || sent == values, "two contributions of one island");
+  const Values& copied = record(island, header.round).copied[header.chunk];
+  const double weight = settings_.weights[std::size_t(island)];
+  const double scale = std::ldexp(1.0, settings_.exponent);
+  for (std::size_t e = 0; e < copied.size(); ++e) {
+    const double right = copied[e] * weight;
+    double bound = std::fabs(right) * (job_.element == Element::kF32 ? 0x1p-24 : 0x1p-8);
+    if (job_.element == Element::kI32) bound = scale * weight / 2;
+    expect(std::fabs(values[e] * scale - right) <= bound, "what is sent is not what was copied");
+  }
   sent = std::move(values);
+}
+
+// Another grouping of the same contributions, as an edge might send that forgot what it said.
+void NetDriver::regroup(int island, BootId boot, std::vector<std::byte>& packet) {
+  Header header = *read_header(packet);
+  if (!carries_sum(header.type()) || header.round + 2 <= newest_ || settings_.authenticated) return;
+  const Record& here = record(island, header.round);
+  const ContributorMask mask = here.expected & random_.next();
+  std::vector<double> sum(payload_bytes(job_, header.chunk) / bytes_of(job_.element));
+  for (ContributorMask left = mask; left != 0; left &= left - 1) {
+    const int member = here.members[std::size_t(std::countr_zero(left))];
+    const Values& sent = record(member, header.round).sent[header.chunk];
+    if (sent.empty()) return;
+    for (std::size_t e = 0; e < sum.size(); ++e) sum[e] += sent[e];
+  }
+  if (mask == 0) return;
+  header.set_type(PacketType::kPartial);
+  header.flags &= std::uint8_t(~flag::kZero);
+  header.mask = mask;
+  header.weight = std::uint32_t(weight(here, mask));
+  packet.assign(packet_bytes(payload_bytes(job_, header.chunk)), std::byte(0));
+  write_header(header, packet);
+  for (std::size_t e = 0; e < sum.size(); ++e) {
+    std::uint32_t bits = job_.element == Element::kI32
+                             ? std::uint32_t(std::int32_t(sum[e]))
+                             : std::bit_cast<std::uint32_t>(float(sum[e]));
+    if (job_.element == Element::kBf16) bits = (bits + 0x8000u) >> 16u;
+    std::memcpy(packet.data() + kHeaderBytes + e * bytes_of(job_.element), &bits,
+                bytes_of(job_.element));
+  }
+  Seal seal;
+  seal.set_boot(boot);
+  seal.close(packet);
 }
 
 double NetDriver::weight(const Record& record, ContributorMask mask) const {
@@ -494,10 +547,13 @@ TEST(NetProperty, WhatIsDeliveredIsMergedOnceAndWhatIsNotIsReported) {
     all.whole_chunks += tally.whole_chunks;
     all.restarts += tally.restarts;
   }
-  std::printf(
-      "%lu packets, %lu fragments merged, %lu corrections late, %lu absences, "
-      "%lu averages whole, %lu restarts\n",
-      all.packets, all.merges, all.late, all.missing, all.whole_chunks, all.restarts);
+  std::printf("%lu packets, %lu averages whole\n", all.packets, all.whole_chunks);
+  if (std::getenv("COTILLION_SEED") != nullptr) return;
+  EXPECT_GT(all.merges, 0u);
+  EXPECT_GT(all.late, 0u);
+  EXPECT_GT(all.missing, 0u);
+  EXPECT_GT(all.whole_chunks, 0u);
+  EXPECT_GT(all.restarts, 0u);
 }
 
 }  // namespace

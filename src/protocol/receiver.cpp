@@ -74,6 +74,8 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   auto sound = checked(given.spec, job_);
   if (!sound) return sound;
   if (given.spec.own < 0) return failure("a receiver needs its island's own bit");
+  if (const auto safe = checked(merge_.settings(), given.spec.members == settings_.islands); !safe)
+    return Unexpected<Error>{safe.error()};
   if (any_round_ && given.spec.round <= newest_)
     return failure(fmt::format("round {} after round {}; rounds are never opened twice",
                                given.spec.round, newest_));
@@ -104,7 +106,10 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
     round.fragments[f] = {Stage::kOpen,
                           alone ? 0 : first_chunk(job_, f + 1) - first_chunk(job_, f)};
   for (LateChunk& late : late_)
-    if (late.round % rounds_.size() == given.spec.round % rounds_.size()) late.used = false;
+    if (late.used && late.round % rounds_.size() == given.spec.round % rounds_.size()) {
+      late.used = false;
+      counters_.add(ReceiverCount::kTooLate);
+    }
   newest_ = given.spec.round;
   any_round_ = true;
   announce(out);
@@ -329,10 +334,11 @@ void Receiver::close(LiveRound& round, Outbox& out, ReceiverEvents& events) {
     done = round.end;
   else if (spec.round != newest_)
     done = round.seen_any ? round.seen_to : round.first_known ? round.first : gaps_.oldest();
-  for (const LiveRound& other : rounds_)
-    if (other.open && other.round.spec.round > spec.round && other.first_known &&
-        std::int32_t(other.first - done) < 0)
-      done = other.first;
+  for (const LiveRound& other : rounds_) {
+    if (!other.open || other.round.spec.round <= spec.round) continue;
+    const std::uint32_t first = other.first_known ? other.first : gaps_.oldest();
+    if (std::int32_t(first - done) < 0) done = first;
+  }
   if (std::int32_t(done - gaps_.next()) <= 0) gaps_.give_up_below(done);
   if (spec.expected != 0) {
     Header header = header_of(PacketType::kAck);
@@ -358,14 +364,13 @@ void Receiver::ask(Instant now, Outbox& out) {
   request_.clear();
   gaps_.due(now, [&](std::uint32_t sequence) {
     counters_.add(ReceiverCount::kAsked);
-    if (request_.add(sequence)) return;
-    send();
-    (void)request_.add(sequence);
+    request_.add_or(sequence, send);
   });
   if (!request_.empty()) send();
 }
 
 void Receiver::on_time(Instant now, Outbox& out, ReceiverEvents& events) {
+  now_ = now;
   for (LiveRound& round : rounds_) {
     if (!round.open) continue;
     for (; round.due < job_.fragments && fragment_deadline(round, round.due) <= now; ++round.due) {
@@ -391,6 +396,8 @@ Instant Receiver::next_deadline() const {
     if (!round.open) continue;
     if (round.due < job_.fragments)
       soonest = std::min(soonest, fragment_deadline(round, round.due));
+    if (round.waiting > 0 && round.round.merge_at > now_)
+      soonest = std::min(soonest, round.round.merge_at);
     if (!round.closed)
       soonest = std::min(soonest, std::max(round.round.merge_at,
                                            round.round.spec.last_deadline + round.round.grace));

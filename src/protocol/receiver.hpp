@@ -163,6 +163,7 @@ class Receiver {
   std::vector<Absence> absences_;
   GapTracker gaps_;
   RequestWriter request_;
+  Instant now_{0};  // when it was last called
   RoundId newest_ = 0;
   bool any_round_ = false;
   bool answered_ = false;  // by this boot of the edge

@@ -17,6 +17,14 @@ class RequestWriter {
   [[nodiscard]] bool empty() const { return bits_ == 0; }
   // False when the number does not fit beside those already here: send, clear, add again.
   [[nodiscard]] bool add(std::uint32_t number);
+  // The same, sending first where it does not fit.
+  template <class Send>
+  void add_or(std::uint32_t number, Send send) {
+    if (add(number)) return;
+    send();
+    clear();
+    (void)add(number);
+  }
   // The packet so far, with `header` in front (its `chunk` is set here) and room for the trailer.
   [[nodiscard]] ByteSpan packet(Header header);
   void clear();
