@@ -3,12 +3,10 @@
 #include <cmath>
 
 #include "plan/explain.hpp"
+#include "plan/plan_numbers.hpp"
 
 namespace cotillion {
 namespace {
-
-// Curves of schedules that settle slowly are thousands of rounds long; a figure needs few.
-constexpr std::size_t kCurveMax = 64;
 
 Json names_of(const Map& map, const std::vector<IslandId>& islands) {
   Json names = Json::array();
@@ -34,32 +32,63 @@ Json matrix_of(const std::vector<double>& values, std::size_t n) {
   return rows;
 }
 
-Json network_json(const Map& map) {
+Json island_json(const Stage& stage, IslandId island) {
+  const Map& map = stage.map();
+  const Island& there = map.islands[island];
+  const Ingress ingress = ingress_of(stage, island);
+  Json summed_at = nullptr;
+  if (ingress.edge != kNoAggregator) summed_at = place_name(map, ingress.from);
+  return {{"name", there.name},
+          {"label", there.label},
+          {"region", there.region},
+          {"coordinates", coordinates_json(there.coordinates)},
+          {"summed_at", summed_at},
+          {"ingress", ingress.lanes},
+          {"ingress_ms", ingress.latency.ms()}};
+}
+
+Json lane_json(const Map& map, LaneId lane) {
+  Json json = {{"from", lane_from(map, lane)},
+               {"to", lane_to(map, lane)},
+               {"kind", is_access(map, lane) ? "access" : "link"},
+               {"latency_ms", lane_latency(map, lane).ms()},
+               {"rate_gbps", lane_rate(map, lane).gbps()}};
+  note_exact(json, {{"rate_gbps", lane_rate(map, lane).value}});
+  return json;
+}
+
+void add_packets(Json& json, const EdgeSpec& spec) {
+  json["chunk_bytes"] = spec.chunk.count;
+  json["slot_bytes"] = spec.slot.count;
+  json["framing_bytes"] = spec.framing.count;
+  json["resend_bytes"] = spec.resend.count;
+}
+
+Json network_json(const Stage& stage) {
+  const Map& map = stage.map();
   Json islands = Json::array();
-  for (const Island& island : map.islands)
-    islands.push_back({{"name", island.name},
-                       {"label", island.label},
-                       {"region", island.region},
-                       {"coordinates", coordinates_json(island.coordinates)}});
+  for (IslandId i = 0; i < map.island_count(); ++i) islands.push_back(island_json(stage, i));
   Json routers = Json::array();
-  for (const Router& router : map.routers) routers.push_back(router.name);
+  for (const Router& router : map.routers)
+    routers.push_back(
+        {{"name", router.name}, {"coordinates", coordinates_json(router.coordinates)}});
   Json lanes = Json::array();
-  for (LaneId lane = 0; lane < map.lane_count(); ++lane)
-    lanes.push_back({{"from", lane_from(map, lane)},
-                     {"to", lane_to(map, lane)},
-                     {"kind", is_access(map, lane) ? "access" : "link"},
-                     {"latency_ms", lane_latency(map, lane).ms()},
-                     {"rate_gbps", lane_rate(map, lane).gbps()}});
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane) lanes.push_back(lane_json(map, lane));
+  Json edge = Json::object();
+  add_packets(edge, map.edge);
   Json edges = Json::array();
-  for (const Aggregator& aggregator : map.aggregators)
-    edges.push_back({{"at", place_name(map, aggregator.place)},
-                     {"serves", names_of(map, aggregator.serves)},
-                     {"memory_bytes", aggregator.spec.memory.count},
-                     {"chunk_bytes", aggregator.spec.chunk.count},
-                     {"slot_bytes", aggregator.spec.slot.count},
-                     {"framing_bytes", aggregator.spec.framing.count},
-                     {"resend_bytes", aggregator.spec.resend.count}});
-  return {{"islands", islands}, {"routers", routers}, {"lanes", lanes}, {"aggregators", edges}};
+  for (const Aggregator& aggregator : map.aggregators) {
+    Json json = {{"at", place_name(map, aggregator.place)},
+                 {"serves", names_of(map, aggregator.serves)},
+                 {"memory_bytes", aggregator.spec.memory.count}};
+    add_packets(json, aggregator.spec);
+    edges.push_back(std::move(json));
+  }
+  return {{"islands", islands},
+          {"routers", routers},
+          {"lanes", lanes},
+          {"edge", edge},
+          {"aggregators", edges}};
 }
 
 Json stream_json(const Map& map, const Stream& stream) {
@@ -67,13 +96,31 @@ Json stream_json(const Map& map, const Stream& stream) {
   for (const Arrival& arrival : stream.receivers)
     receivers.push_back(
         {{"island", map.islands[arrival.receiver].name}, {"latency_ms", arrival.latency.ms()}});
-  return {{"sender", map.islands[stream.sender].name},
-          {"offset_ms", stream.offset.ms()},
-          {"rate_gbps", stream.rate.gbps()},
-          {"payload_bytes", stream.payload.count},
-          {"tree", stream.tree},
-          {"copies", stream.copies},
-          {"receivers", receivers}};
+  Json json = {{"sender", map.islands[stream.sender].name},
+               {"offset_ms", stream.offset.ms()},
+               {"rate_gbps", stream.rate.gbps()},
+               {"payload_bytes", stream.payload.count},
+               {"tree", stream.tree},
+               {"copies", stream.copies},
+               {"receivers", receivers}};
+  note_exact(json, {{"offset_ms", stream.offset.ps}, {"rate_gbps", stream.rate.value}});
+  return json;
+}
+
+Json limit_json(const Map& map, const Binding& binding) {
+  if (binding.lane < 0) return nullptr;
+  Json json = {{"lane", binding.lane},
+               {"streams", binding.lane_streams},
+               {"senders", names_of(map, binding.lane_senders)},
+               {"rate_gbps", binding.bound.gbps()}};
+  note_exact(json, {{"rate_gbps", binding.bound.value}});
+  return json;
+}
+
+Json last_flight_json(const Map& map, const Binding& binding) {
+  if (binding.last_sender < 0) return nullptr;
+  return {{"sender", map.islands[binding.last_sender].name},
+          {"receiver", map.islands[binding.last_receiver].name}};
 }
 
 Json clique_json(const Stage& stage, const PlannedClique& clique) {
@@ -85,27 +132,28 @@ Json clique_json(const Stage& stage, const PlannedClique& clique) {
   if (clique.islands.size() == 1) offsets.push_back(0.0);
   Json streams = Json::array();
   for (const Stream& stream : clique.streams) streams.push_back(stream_json(map, stream));
-  Json limit = nullptr;
-  if (binding.lane >= 0)
-    limit = {{"lane", binding.lane},
-             {"streams", binding.lane_streams},
-             {"senders", names_of(map, binding.lane_senders)},
-             {"rate_gbps", binding.bound.gbps()}};
-  return {{"islands", names_of(map, clique.islands)},
-          {"feasible", clique.feasible},
-          {"runnable", clique.runnable},
-          {"price_ms", clique.feasible ? Json(clique.price.ms()) : Json(nullptr)},
-          {"rate_gbps", sends ? Json(clique.rate.gbps()) : Json(nullptr)},
-          {"serialisation_ms", sends ? Json(clique.serialisation.ms()) : Json(nullptr)},
-          {"offset_ms", offsets},
-          {"binding", binding_phrase(stage, clique)},
-          {"explanation", explain_price(stage, clique)},
-          {"limit", limit},
-          {"throttled", binding.kind == Binding::Kind::kMemory},
-          {"chain", waits_of(map, binding.chain)},
-          {"cycle", waits_of(map, binding.cycle)},
-          {"weights", matrix_of(clique.weights, clique.islands.size())},
-          {"streams", streams}};
+  Json json = {
+      {"islands", names_of(map, clique.islands)},
+      {"feasible", clique.feasible},
+      {"runnable", clique.runnable},
+      {"price_ms", clique.feasible ? Json(clique.price.ms()) : Json(nullptr)},
+      {"rate_gbps", sends ? Json(clique.rate.gbps()) : Json(nullptr)},
+      {"serialisation_ms", sends ? Json(clique.serialisation.ms()) : Json(nullptr)},
+      {"offset_ms", offsets},
+      {"binding", binding_phrase(stage, clique)},
+      {"explanation", explain_price(stage, clique)},
+      {"limit", limit_json(map, binding)},
+      {"throttled", binding.kind == Binding::Kind::kMemory},
+      {"chain", waits_of(map, binding.chain)},
+      {"last_flight", last_flight_json(map, binding)},
+      {"cycle", waits_of(map, binding.cycle)},
+      {"cycle_excess_ms", clique.feasible ? Json(nullptr) : Json(binding.cycle_excess.ms())},
+      {"weights", matrix_of(clique.weights, clique.islands.size())},
+      {"streams", streams}};
+  note_exact(json, {{"price_ms", clique.price.ps},
+                    {"rate_gbps", clique.rate.value},
+                    {"serialisation_ms", clique.serialisation.ps}});
+  return json;
 }
 
 Json round_json(const Stage& stage, const Plan& plan, const PlannedRound& round) {
@@ -117,14 +165,17 @@ Json round_json(const Stage& stage, const Plan& plan, const PlannedRound& round)
     feasible = feasible && clique.feasible;
   }
   Json links = Json::array();
-  for (const LaneUse& use : round.lanes)
-    links.push_back({{"lane", use.lane},
-                     {"from", lane_from(map, use.lane)},
-                     {"to", lane_to(map, use.lane)},
-                     {"streams", use.streams},
-                     {"rate_gbps", use.rate.gbps()},
-                     {"utilisation", use.rate.value / lane_rate(map, use.lane).value},
-                     {"bytes", use.bytes.count}});
+  for (const LaneUse& use : round.lanes) {
+    Json json = {{"lane", use.lane},
+                 {"from", lane_from(map, use.lane)},
+                 {"to", lane_to(map, use.lane)},
+                 {"streams", use.streams},
+                 {"rate_gbps", use.rate.gbps()},
+                 {"utilisation", use.rate.value / lane_rate(map, use.lane).value},
+                 {"bytes", use.bytes.count}};
+    note_exact(json, {{"rate_gbps", use.rate.value}});
+    links.push_back(std::move(json));
+  }
   Json edges = Json::array();
   for (const EdgeUse& use : round.edges)
     edges.push_back({{"at", place_name(map, map.aggregators[use.aggregator].place)},
@@ -134,12 +185,15 @@ Json round_json(const Stage& stage, const Plan& plan, const PlannedRound& round)
   const auto when_feasible = [](bool holds, double value) {
     return holds ? Json(value) : Json(nullptr);
   };
-  return {{"start_ms", when_feasible(plan.feasible, round.start.ms())},
-          {"length_ms", when_feasible(plan.feasible, round.length.ms())},
-          {"planned_ms", when_feasible(feasible, round.planned.ms())},
-          {"cliques", cliques},
-          {"links", links},
-          {"aggregators", edges}};
+  Json json = {{"start_ms", when_feasible(plan.feasible, round.start.ms())},
+               {"length_ms", when_feasible(plan.feasible, round.length.ms())},
+               {"planned_ms", when_feasible(feasible, round.planned.ms())},
+               {"cliques", cliques},
+               {"links", links},
+               {"aggregators", edges}};
+  if (plan.feasible)
+    note_exact(json, {{"start_ms", round.start.ps}, {"length_ms", round.length.ps}});
+  return json;
 }
 
 Json survival_json(const Mixing& mixing) {
@@ -148,7 +202,7 @@ Json survival_json(const Mixing& mixing) {
     const auto head = [](const SurvivalCurve& curve) {
       return std::vector<double>(
           curve.values.begin(),
-          curve.values.begin() + std::ptrdiff_t(std::min(kCurveMax, curve.values.size())));
+          curve.values.begin() + std::ptrdiff_t(std::min(kCurveValuesMax, curve.values.size())));
     };
     phases.push_back({{"absolute", head(phase.absolute)}, {"squared", head(phase.squared)}});
   }
@@ -156,6 +210,18 @@ Json survival_json(const Mixing& mixing) {
 }
 
 }  // namespace
+
+Ingress ingress_of(const Stage& stage, IslandId island) {
+  Ingress ingress;
+  ingress.edge = stage.edge(island);
+  ingress.from = stage.meeting_place(island);
+  if (ingress.from != island) {
+    ingress.lanes = stage.routes().path(island, ingress.from);
+    ingress.latency = stage.routes().latency(island, ingress.from);
+  }
+  ingress.lanes.push_back(lane_down(stage.map(), island));
+  return ingress;
+}
 
 Json coordinates_json(const std::optional<Coordinates>& at) {
   return at ? Json{at->latitude, at->longitude} : Json(nullptr);
@@ -205,10 +271,14 @@ Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance)
   json["steps_per_round"] = plan.feasible ? number_or_null(plan.steps_per_round()) : Json(nullptr);
   json["certificate"] = {{"constraints", plan.constraints_checked},
                          {"worst_relative_excess", plan.worst_excess}};
+  note_exact(json, {{"slack_ms", plan.settings.slack.ps}, {"step_ms", plan.settings.step_time.ps}});
+  if (plan.feasible) note_exact(json, {{"streamed_delay_ms", plan.streamed_delay.ps}});
+  for (const Objective objective : kObjectives)
+    note_exact(json, {{to_name(objective).data(), plan.objective(objective).ps}});
   json["survival"] = survival_json(plan.mixing);
   Json& rounds = json["rounds"] = Json::array();
   for (const PlannedRound& round : plan.rounds) rounds.push_back(round_json(stage, plan, round));
-  json["network"] = network_json(map);
+  json["network"] = network_json(stage);
   return json;
 }
 

@@ -16,6 +16,9 @@ namespace cotillion {
 // Fields appear in files in the order in which they are written here.
 using Json = nlohmann::ordered_json;
 
+// Curves of schedules that settle slowly are thousands of rounds long; a figure needs few.
+inline constexpr std::size_t kCurveValuesMax = 64;
+
 // What made a file: the program, the seed and the hash of each input.
 struct Provenance {
   std::string version;
@@ -23,6 +26,15 @@ struct Provenance {
   std::uint64_t seed = 0;
   std::vector<std::pair<std::string, std::string>> inputs;  // what it is, fingerprint
 };
+
+// The last part of every stream's way to an island: from where they meet, summed or not.
+struct Ingress {
+  AggregatorId edge = kNoAggregator;  // what sums them
+  PlaceId from = 0;                   // where it stands; the island's own place where nothing sums
+  std::vector<LaneId> lanes;          // from there on, the island's down lane last
+  Duration latency;                   // of flight; part of every Arrival's
+};
+[[nodiscard]] Ingress ingress_of(const Stage& stage, IslandId island);
 
 [[nodiscard]] Json to_json(const Provenance& provenance);
 [[nodiscard]] Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance);

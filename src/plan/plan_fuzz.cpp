@@ -1,6 +1,10 @@
-// Any bytes as a plan to go on from, for a small fixed map: reading either refuses with remedies
-// or yields rounds that can be planned, and whose plan reads back as the same rounds.
+// Any bytes as a plan: to go on from, for a small fixed map, and to play. Reading either refuses
+// with remedies or yields what can be planned, or written again, and reads back as the same. Few
+// inputs spell a whole plan, so the bytes are also taken as edits of plans that were made here.
+#include <array>
+
 #include "plan/plan_file.hpp"
+#include "plan/plan_loader.hpp"
 #include "plan/plan_reader.hpp"
 #include "tests/support/fuzz_schedule.hpp"
 #include "tests/support/maps.hpp"
@@ -22,10 +26,97 @@ links = [
 ]
 )";
 
+Map map_of(Bytes memory) {
+  Map map = read_map(kMap, "map.toml").value();
+  map.edge.memory = memory;
+  for (Aggregator& edge : map.aggregators) edge.spec.memory = memory;
+  map.aggregators[0].place = 1;  // A's edge stands beside B
+  return map;
+}
+
+void collect(const Json& json, const Json::json_pointer& at, std::vector<Json::json_pointer>& all) {
+  if (!at.empty()) all.push_back(at);
+  if (!json.is_structured()) return;
+  for (const auto& [key, value] : json.items())
+    collect(value, json.is_array() ? at / std::size_t(std::stoul(key)) : at / key, all);
+}
+
+// A plan and where its values are.
+struct Plot {
+  Json json;
+  std::vector<Json::json_pointer> places;
+
+  Plot(Bytes memory, StageSettings settings) {
+    const testing::Floor floor(map_of(memory), settings);
+    const Schedule schedule{
+        "", {completed({{{0, 1, 2}, {}}}, 4), completed({{{0, 3}, {0.5, 0.5, 0.5, 0.5}}}, 4)}};
+    json = to_json(floor.stage, make_plan(floor.stage, schedule), {"v", "c", 1, {{"map", "f"}}});
+    collect(json, Json::json_pointer(), places);
+  }
+};
+
+// Reads the bytes as edits: which plan, then where and what, again and again.
+std::string edited(const std::uint8_t* data, std::size_t size) {
+  static const std::array kPlots = {Plot({0}, {}), Plot({3'000'000}, {}),
+                                    Plot({0}, {{false, true}}), Plot({1}, {{true, false}, true})};
+  static const std::array<Json, 14> kValues = {
+      nullptr, true,  false,     -1,        1e290,          1e-300,        0.5,
+      "hub",   "net", INT64_MAX, INT64_MIN, Json::object(), Json::array(), UINT64_MAX};
+  std::size_t at = 0;
+  const auto next = [&]() -> std::size_t { return at < size ? data[at++] : 0; };
+  const Plot& plot = kPlots[next() % kPlots.size()];
+  Json json = plot.json;
+  const auto place = [&]() -> const Json::json_pointer& {
+    const std::size_t high = next();
+    return plot.places[(high * 256 + next()) % plot.places.size()];
+  };
+  while (at < size) {
+    const Json::json_pointer& where = place();
+    if (!json.contains(where)) continue;
+    const std::size_t what = next();
+    if (what < kValues.size()) {
+      json[where] = kValues[what];
+    } else if (what < 64) {
+      json[where] = int(what) - int(kValues.size());
+    } else if (what < 128) {
+      const Json::json_pointer& from = place();
+      if (json.contains(from)) json[where] = Json(json[from]);
+    } else if (what < 192) {
+      Json& list = json[where];
+      if (list.is_array() && !list.empty()) list.push_back(Json(list[next() % list.size()]));
+    } else if (json[where.parent_pointer()].is_object()) {
+      json[where.parent_pointer()].erase(where.back());
+    } else {
+      json[where.parent_pointer()].erase(std::size_t(std::stoul(where.back())));
+    }
+  }
+  return json.dump();
+}
+
+bool is_routed(const testing::Floor& floor, const PlanFile& file) {
+  for (IslandId i = 0; i < floor.map.island_count(); ++i)
+    if (ingress_of(floor.stage, i).lanes != file.ingress[i].lanes) return false;
+  return true;
+}
+
+void load(std::string_view text) {
+  const auto file = read_plan(text, "plan.json");
+  if (!file) return testing::check_refusal(file.error());
+  const testing::Floor floor(file->map, file->plan.stage);
+  // Whoever writes a plan routes the way into islands; a plan that was made up may know another.
+  if (!is_routed(floor, *file)) return;
+  const std::string written = to_json(floor.stage, file->plan, file->made_by).dump();
+  const auto again = read_plan(written, "again.json");
+  COTILLION_CHECK(again.has_value());
+  COTILLION_CHECK(to_json(floor.stage, again->plan, again->made_by).dump() == written);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const testing::Floor floor(read_map(kMap, "map.toml").value(), {});
+  load(testing::text_of(data, size));
+  if (size < 256) load(edited(data, size));
   const auto schedule = read_planned_schedule(testing::text_of(data, size), "plan.json", floor.map);
   const auto plan = testing::planned(floor.stage, schedule);
   if (!plan) return 0;

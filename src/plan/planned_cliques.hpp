@@ -1,0 +1,40 @@
+// The rounds of a plan, read back from its JSON: cliques with what they cost and why, and what
+// lanes and edges carry.
+#pragma once
+
+#include "plan/plan_members.hpp"
+#include "plan/plan_network.hpp"
+#include "plan/planned_streams.hpp"
+
+namespace cotillion {
+
+// Reports unless the field is `time` in milliseconds, or null where `there` is false. `rule` says
+// what it follows from.
+void check_written(const PlanField& field, bool there, Seconds time, const char* rule);
+
+class CliqueReader {
+ public:
+  // Keeps references.
+  CliqueReader(const PlanNetwork& network, const StageSettings& settings);
+
+  // All but when the round starts and how long it is; requires an object. What is wrong has been
+  // reported.
+  [[nodiscard]] PlannedRound read_round(const PlanField& field);
+
+ private:
+  PlannedClique read_clique(const PlanField& field, Clique members);
+  void read_streams(const PlanField& field, PlannedClique& clique);
+  void read_binding(const PlanField& field, PlannedClique& clique);
+  std::vector<Wait> read_waits(const PlanField& list, const PlannedClique& clique);
+  std::optional<IslandId> member(const PlanField& field, const PlannedClique& clique);
+  void read_lanes(const PlanField& list, PlannedRound& round) const;
+  void read_edges(const PlanField& list, PlannedRound& round) const;
+
+  const Map& map_;
+  const PlanNetwork& network_;
+  const StageSettings& settings_;
+  MemberReader members_;
+  StreamReader streams_;
+};
+
+}  // namespace cotillion
