@@ -98,6 +98,7 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   const bool alone = given.spec.expected == 0;
   round.incomplete = alone ? 0 : chunks_;
   round.due = 0;
+  round.last_placed = now;
   round.waiting = alone ? job_.fragments : 0;
   round.end_known = round.first_known = round.seen_any = false;
   std::fill_n(round.masks, chunks_, ContributorMask(0));
@@ -242,6 +243,7 @@ void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteVi
     round.blank[chunk] = 0;
   }
   counters_.add(ReceiverCount::kPlaced);
+  round.last_placed = now;
   if (seen == 0 && mask == round.round.spec.expected) counters_.add(ReceiverCount::kWhole);
   seen |= mask;
   if (seen != round.round.spec.expected) return;
@@ -403,6 +405,11 @@ Instant Receiver::next_deadline() const {
                                            round.round.spec.last_deadline + round.round.grace));
   }
   return soonest;
+}
+
+Instant Receiver::last_placed(RoundId round) const {
+  const LiveRound* found = live(round);
+  return found == nullptr ? Instant{0} : found->last_placed;
 }
 
 std::span<const ContributorMask> Receiver::contributors(RoundId round) const {

@@ -80,6 +80,8 @@ class Receiver {
   [[nodiscard]] std::span<const ContributorMask> contributors(RoundId round) const;
   // The average of a chunk as it would be merged now, before rounding to float.
   void average(RoundId round, ChunkId chunk, std::span<double> values);
+  // When the last sum of a live round was placed; its opening, if nothing came.
+  [[nodiscard]] Instant last_placed(RoundId round) const;
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t missing_packets() const { return gaps_.missing(); }
 
@@ -94,6 +96,7 @@ class Receiver {
     bool closed = false;  // the account is given
     ReceiverRound round;
     ChunkId incomplete = 0;
+    Instant last_placed;
     int waiting = 0;        // fragments that are whole or due and not ready yet
     int due = 0;            // fragments below are past their deadline
     std::uint32_t end = 0;  // the sequence after its last packet, once known

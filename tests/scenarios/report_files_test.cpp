@@ -69,6 +69,19 @@ TEST_F(Report, RefusesAFileInTheWay) {
   EXPECT_EQ(run("report examples/nine-cities.toml -o '" + (folder_ / "file").string() + "'"), 2);
 }
 
+TEST_F(Report, PlaysAPlanAndSaysWhetherItHolds) {
+  const std::string plan = (folder_ / "plan.json").string();
+  const std::string outcome = (folder_ / "outcome.json").string();
+  ASSERT_EQ(run("plan examples/nine-cities.toml -s triangles --memory 0B --payload 10MB -o '" +
+                plan + "'"),
+            0);
+  EXPECT_EQ(run("simulate '" + plan + "' -o '" + outcome + "'"), 0);
+  EXPECT_GT(fs::file_size(outcome), 1000u);
+  EXPECT_EQ(run("simulate '" + plan + "' --faults tests/scenarios/inputs/rough-weather.toml"), 1);
+  EXPECT_EQ(run("simulate '" + plan + "' --faults examples/nine-cities.toml"), 2);
+  EXPECT_EQ(run("simulate '" + outcome + "'"), 2);
+}
+
 TEST_F(Report, DrawsAMapOnRequest) {
   const std::string file = (folder_ / "map.svg").string();
   ASSERT_EQ(run("topology show examples/nine-cities.toml --svg '" + file + "'"), 0);

@@ -140,7 +140,7 @@ class EdgeReference {
   // Foretold for this event.
   std::vector<Foretold> sums_;
   std::size_t sums_count_ = 0, sums_heard_ = 0;
-  std::vector<RoundId> ends_;
+  std::vector<std::pair<RoundId, std::uint8_t>> ends_;  // with their flags
   std::vector<std::uint32_t> resends_, gone_, gone_heard_;
   std::size_t resends_heard_ = 0;
 };

@@ -1,0 +1,220 @@
+#include "sim/actor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr int kLiveRounds = 2;
+constexpr BootId kIslandBoot = 1;
+
+Seal sealed(BootId boot) {
+  Seal seal;
+  seal.set_boot(boot);
+  return seal;
+}
+
+std::size_t packets_in(Bytes resend, const JobSpec& job) {
+  return std::max<std::size_t>(
+      1, std::size_t(resend.count) / ResendStore::bytes(1, payload_bytes(job)));
+}
+
+}  // namespace
+
+Actor::Actor(Stagehand& stagehand, const Map& map, const Ingress& ingress, const Casting& casting,
+             const ActorSettings& settings, IslandId self)
+    : stagehand_(stagehand),
+      job_(casting.job()),
+      settings_(settings),
+      self_(self),
+      islands_(map.island_count()),
+      slots_(casting.slots(self)),
+      resend_(map.aggregators[std::size_t(ingress.edge)].spec.resend),
+      snapshots_(job_, Grid(settings.exponent), kLiveRounds, settings.payloads),
+      merge_(job_, settings.merge),
+      ingress_(ingress_route(ingress, self)),
+      requests_(request_route(map, self)) {
+  if (settings.payloads == Payloads::kReal) model_.resize(job_.elements);
+  SenderSettings sending;
+  sending.exchange = settings.casting.exchange;
+  sending.framing = casting.framing();
+  sender_ = std::make_unique<Sender>(sending, snapshots_, *this, sealed(kIslandBoot),
+                                     std::vector<Seal>{});
+  ReceiverSettings receiving;
+  receiving.live_rounds = kLiveRounds;
+  receiving.exchange = settings.casting.exchange;
+  receiving.islands = islands_;
+  receiving.gaps.window =
+      std::uint32_t(std::min<std::size_t>(packets_in(resend_, job_), 1u << 20u));
+  receiving.gaps.round_trip = ingress.latency + ingress.latency + settings.round_trip_margin;
+  receiver_ = std::make_unique<Receiver>(receiving, snapshots_, merge_, sealed(kIslandBoot),
+                                         sealed(edge_boot_));
+  edge_ = make_edge();
+}
+
+// Boot ids are handed out before the first round, as a coordinator would.
+std::unique_ptr<Edge> Actor::make_edge() const {
+  AggregationSpec share;
+  share.job = job_;
+  share.grid = Grid(settings_.exponent);
+  share.slots = slots_;
+  share.resend_packets = packets_in(resend_, job_);
+  share.live_rounds = kLiveRounds;
+  AggregationSeals seals{sealed(edge_boot_), sealed(kIslandBoot), sealed(kIslandBoot), {}, {}};
+  for (int source = 0; source < islands_; ++source) seals.sources.push_back(sealed(kIslandBoot));
+  const Bytes sums{std::int64_t(footprint(share).sums)};
+  std::vector<EdgeJob> jobs;
+  jobs.push_back({std::move(share), std::move(seals)});
+  auto edge = Edge::build({.memory = sums, .resend = std::max(resend_, Bytes{1 << 20})}, {0},
+                          std::move(jobs));
+  COTILLION_CHECK(edge.has_value());
+  return std::make_unique<Edge>(std::move(*edge));
+}
+
+Instant Actor::own_time(Instant now) const {
+  if (ahead_.ps == 0 && drift_ == 0) return now;
+  return now + ahead_ + Duration{std::llround(double(now.ps) * drift_)};
+}
+
+Instant Actor::true_time(Instant own) const {
+  if (own == kNever || (ahead_.ps == 0 && drift_ == 0)) return own;
+  const Instant guess = own - ahead_;
+  return Instant{std::llround(double(guess.ps) / (1 + drift_))};
+}
+
+void Actor::set_clock(Duration ahead, double drift) {
+  ahead_ = ahead;
+  drift_ = drift;
+  note_island();
+}
+
+void Actor::die() {
+  dead_ = true;
+  note_island();
+}
+
+void Actor::note_island() {
+  island_due_ =
+      dead_ ? kNever : true_time(std::min(sender_->next_deadline(), receiver_->next_deadline()));
+}
+
+Instant Actor::next_deadline() const {
+  return std::min(edge_due_, island_due_);
+}
+
+void Actor::open_round(Instant now, const Part& part, const Route* stream) {
+  open_.push_back(part.spec);
+  if (open_.size() > kLiveRounds) open_.erase(open_.begin());
+  COTILLION_CHECK(edge_->open_round(now, job_.id, part.spec, *this).has_value());
+  note_edge();
+  if (dead_) return;
+  COTILLION_CHECK(receiver_->open_round(own_time(now), part.receiver, *this, *this).has_value());
+  if (part.sends) {
+    stream_ = stream;
+    sender_->open_round(part.stream);
+  }
+  note_island();
+}
+
+void Actor::restart_edge(Instant now) {
+  const Aggregation& ended = *edge_->job(job_.id);
+  for (std::size_t i = 0; i < kEdgeCounts; ++i)
+    earlier_.add(EdgeCount(i), ended.counters()[EdgeCount(i)]);
+  earlier_peak_ = std::max(earlier_peak_, ended.open_slots_peak());
+  ++edge_boot_;
+  edge_ = make_edge();
+  for (const RoundSpec& spec : open_)
+    COTILLION_CHECK(edge_->open_round(now, job_.id, spec, *this).has_value());
+  note_edge();
+}
+
+void Actor::hear_stream(Instant now, SourceId source, ByteView packet) {
+  edge_->on_packet(now, source, packet, *this);
+  note_edge();
+}
+
+void Actor::hear_request(Instant now, ByteView packet) {
+  edge_->on_packet(now, kOwnIsland, packet, *this);
+  note_edge();
+}
+
+void Actor::hear_sum(Instant now, ByteView packet) {
+  if (dead_) return;
+  receiver_->on_packet(own_time(now), packet, *this, *this);
+  note_island();
+}
+
+void Actor::on_time(Instant now) {
+  if (edge_due_ <= now) {
+    edge_->on_time(now, *this);
+    note_edge();
+  }
+  if (dead_ || island_due_ > now) return;
+  const Instant own = own_time(now);
+  receiver_->on_time(own, *this, *this);  // a merge comes before the next copy
+  const bool waiting = !sender_->all_sent();
+  sender_->on_time(own, *this);
+  if (waiting && settings_.casting.exchange == Exchange::kStreamed)
+    receiver_->on_time(own, *this, *this);  // which may have waited for that copy
+  note_island();
+}
+
+void Actor::snapshot(RoundId, std::uint64_t first, std::span<float> values) {
+  std::copy_n(model_.begin() + std::ptrdiff_t(first), values.size(), values.begin());
+  merge_.to_sent(first, values);
+}
+
+std::span<float> Actor::elements(int fragment) {
+  const std::uint64_t first = first_element(job_, first_chunk(job_, fragment));
+  const std::uint64_t last =
+      std::min<std::uint64_t>(job_.elements, first_element(job_, first_chunk(job_, fragment + 1)));
+  return std::span(model_).subspan(first, last - first);
+}
+
+void Actor::fragment_ready(RoundId round, int fragment) {
+  stagehand_.fragment_merged(self_, round, fragment);
+  if (snapshots_.counted())
+    receiver_->skip(round, fragment);
+  else
+    receiver_->merge(round, fragment, elements(fragment));
+}
+
+void Actor::late_ready(RoundId round, int fragment) {
+  if (snapshots_.counted())
+    receiver_->skip_late(round, fragment);
+  else
+    receiver_->merge_late(round, fragment, elements(fragment));
+}
+
+void Actor::round_closed(RoundId round, std::span<const Absence> absences) {
+  stagehand_.round_closed(self_, round, absences);
+}
+
+void Actor::send(Towards towards, SourceId, ByteView packet) {
+  switch (towards) {
+    case Towards::kGroup:
+      return stagehand_.carry(*stream_, packet);
+    case Towards::kIsland:
+      return stagehand_.carry(ingress_, packet);
+    case Towards::kOwnEdge:
+      return stagehand_.carry(requests_, packet);
+    case Towards::kSource:
+      return;  // no keeper takes part
+  }
+}
+
+EdgeCounters Actor::edge_counters() const {
+  EdgeCounters all = earlier_;
+  for (std::size_t i = 0; i < kEdgeCounts; ++i)
+    all.add(EdgeCount(i), edge_->job(job_.id)->counters()[EdgeCount(i)]);
+  return all;
+}
+
+std::size_t Actor::open_slots_peak() const {
+  return std::max(earlier_peak_, edge_->job(job_.id)->open_slots_peak());
+}
+
+}  // namespace cotillion

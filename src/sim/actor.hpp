@@ -1,0 +1,98 @@
+// One island on the stage: its model, sender and receiver, and the edge in front of it, all of them
+// the real ones. The island keeps its own clock; the network and the edge keep the true one.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "coordinate/casting.hpp"
+#include "protocol/edge.hpp"
+#include "sim/route.hpp"
+
+namespace cotillion {
+
+// What an actor may ask of the stage it stands on.
+class Stagehand {
+ public:
+  virtual void carry(const Route& route, ByteView packet) = 0;
+  virtual void fragment_merged(IslandId island, RoundId round, int fragment) = 0;
+  virtual void round_closed(IslandId island, RoundId round, std::span<const Absence> absences) = 0;
+
+ protected:
+  ~Stagehand() = default;
+};
+
+struct ActorSettings {
+  Payloads payloads = Payloads::kCounted;
+  CastingSettings casting;
+  MergeSettings merge;
+  int exponent = 0;                        // of i32 jobs
+  Duration round_trip_margin{10'000'000};  // beyond the last hop's own, before asking again
+};
+
+class Actor final : public FragmentSource, public ReceiverEvents, public Outbox {
+ public:
+  Actor(Stagehand& stagehand, const Map& map, const Ingress& ingress, const Casting& casting,
+        const ActorSettings& settings, IslandId self);
+
+  void open_round(Instant now, const Part& part, const Route* stream);
+  void hear_stream(Instant now, SourceId source, ByteView packet);
+  void hear_request(Instant now, ByteView packet);
+  void hear_sum(Instant now, ByteView packet);
+  void on_time(Instant now);
+  // In true time.
+  [[nodiscard]] Instant next_deadline() const;
+
+  void set_clock(Duration ahead, double drift);
+  void die();
+  void restart_edge(Instant now);
+
+  [[nodiscard]] std::vector<float>& model() { return model_; }
+  [[nodiscard]] const Receiver& receiver() const { return *receiver_; }
+  [[nodiscard]] Receiver& receiver() { return *receiver_; }
+  [[nodiscard]] const Sender& sender() const { return *sender_; }
+  [[nodiscard]] const Snapshots& snapshots() const { return snapshots_; }
+  [[nodiscard]] EdgeCounters edge_counters() const;  // of all its lives
+  [[nodiscard]] std::size_t open_slots_peak() const;
+
+  // FragmentSource, ReceiverEvents, Outbox
+  void snapshot(RoundId round, std::uint64_t first, std::span<float> values) override;
+  void fragment_ready(RoundId round, int fragment) override;
+  void late_ready(RoundId round, int fragment) override;
+  void round_closed(RoundId round, std::span<const Absence> absences) override;
+  void send(Towards towards, SourceId source, ByteView packet) override;
+
+ private:
+  [[nodiscard]] std::unique_ptr<Edge> make_edge() const;
+  [[nodiscard]] std::span<float> elements(int fragment);
+  [[nodiscard]] Instant own_time(Instant now) const;
+  [[nodiscard]] Instant true_time(Instant own) const;
+  void note_island();
+  void note_edge() { edge_due_ = edge_->next_deadline(); }
+
+  Stagehand& stagehand_;
+  const JobSpec job_;
+  const ActorSettings settings_;
+  IslandId self_;
+  int islands_;
+  std::size_t slots_;
+  Bytes resend_;
+  std::vector<float> model_;
+  Snapshots snapshots_;
+  Merge merge_;
+  std::unique_ptr<Sender> sender_;
+  std::unique_ptr<Receiver> receiver_;
+  std::unique_ptr<Edge> edge_;
+  Route ingress_, requests_;
+  const Route* stream_ = nullptr;  // of the round being sent
+  std::vector<RoundSpec> open_;    // what a restarted edge is told again
+  EdgeCounters earlier_;           // of edges that were restarted
+  std::size_t earlier_peak_ = 0;
+  BootId edge_boot_ = 1;
+  bool dead_ = false;
+  Duration ahead_{0};
+  double drift_ = 0;
+  Instant edge_due_ = kNever, island_due_ = kNever;
+};
+
+}  // namespace cotillion

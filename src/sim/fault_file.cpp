@@ -1,0 +1,144 @@
+// Scenario files of faults, in TOML.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/faults.hpp"
+#include "topology/toml_fields.hpp"
+
+namespace cotillion {
+namespace {
+
+struct Kind {
+  std::string_view name;
+  Mishap mishap;
+  bool rated;    // has a rate
+  bool delayed;  // has `by`
+};
+constexpr Kind kKinds[] = {
+    {"loss", Mishap::kLoss, true, false},       {"duplicate", Mishap::kDuplicate, true, true},
+    {"reorder", Mishap::kReorder, true, true},  {"jitter", Mishap::kJitter, false, true},
+    {"corrupt", Mishap::kCorrupt, true, false}, {"truncate", Mishap::kTruncate, true, false},
+    {"replay", Mishap::kReplay, true, true},    {"down", Mishap::kDown, false, false},
+};
+constexpr std::string_view kOnExample = "on = \"core\"";
+
+class FaultReader {
+ public:
+  FaultReader(std::string_view text, const std::string& file, const PlanFile& plan)
+      : plan_(plan), problems_(file) {
+    const auto root = parse_toml(text, problems_);
+    if (!root) return;
+    Fields top(*root, "", problems_);
+    for (const Kind& kind : kKinds)
+      for (Fields& fields : top.tables(kind.name, Need::kOptional, "[[loss]]"))
+        read_lane_fault(kind, fields);
+    for (Fields& fields : top.tables("dead", Need::kOptional, "[[dead]]"))
+      read_island_fault(IslandFault::Kind::kDead, fields);
+    for (Fields& fields : top.tables("clock", Need::kOptional, "[[clock]]"))
+      read_island_fault(IslandFault::Kind::kClock, fields);
+    for (Fields& fields : top.tables("restart", Need::kOptional, "[[restart]]"))
+      read_island_fault(IslandFault::Kind::kRestart, fields);
+    top.finish();
+  }
+
+  Expected<Faults, Diagnostics> result() {
+    if (!problems_.empty()) return Unexpected<Diagnostics>{problems_.take()};
+    return std::move(faults_);
+  }
+
+ private:
+  template <class Fault>
+  void read_span(Fields& fields, Fault& fault) {
+    fault.from = fields.duration("from", Need::kOptional).value_or(fault.from);
+    fault.until = fields.duration("until", Need::kOptional).value_or(fault.until);
+    if (fault.until <= fault.from)
+      fields.problem("until", "ends before it begins", "times count from the first round's start");
+  }
+
+  void read_lane_fault(const Kind& kind, Fields& fields) {
+    LaneFault fault;
+    fault.kind = kind.mishap;
+    if (const auto on = fields.text("on", Need::kRequired, kOnExample))
+      find_lanes(fields, *on, fault);
+    if (kind.rated) {
+      fault.rate = fields.number("rate", Need::kRequired, "rate = 0.01").value_or(0);
+      if (!(fault.rate >= 0 && fault.rate <= 1))
+        fields.problem("rate", fmt::format("{} of all packets", fault.rate), "between 0 and 1");
+    }
+    if (kind.mishap == Mishap::kLoss) {
+      fault.burst = fields.number("burst", Need::kOptional, "burst = 10").value_or(1);
+      if (!(fault.burst >= 1 && fault.burst <= 1e6))
+        fields.problem("burst", fmt::format("bursts of {}", fault.burst),
+                       "packets in a row, from 1");
+    }
+    if (kind.delayed) fault.by = fields.duration("by", Need::kRequired).value_or(Duration{0});
+    read_span(fields, fault);
+    fields.finish();
+    faults_.lanes.push_back(std::move(fault));
+  }
+
+  void read_island_fault(IslandFault::Kind kind, Fields& fields) {
+    IslandFault fault;
+    fault.kind = kind;
+    if (const auto name = fields.text("island", Need::kRequired, "island = \"TYO\"")) {
+      const auto island = find_island(plan_.map, *name);
+      if (island)
+        fault.island = *island;
+      else
+        fields.problem(
+            "island", fmt::format("unknown island \"{}\"", *name),
+            "islands are " + fmt::format("{}", fmt::join(island_names(plan_.map), ", ")));
+    }
+    if (kind == IslandFault::Kind::kClock) {
+      fault.by = fields.duration("ahead", Need::kOptional).value_or(Duration{0});
+      if (const auto behind = fields.duration("behind", Need::kOptional))
+        fault.by = Duration{0} - *behind;
+      fault.drift =
+          fields.number("drift_ppm", Need::kOptional, "drift_ppm = 20").value_or(0) * 1e-6;
+      if (!(std::abs(fault.drift) <= 0.01))
+        fields.problem("drift_ppm", "a clock that runs that wild", "at most 10,000");
+    }
+    read_span(fields, fault);
+    fields.finish();
+    faults_.islands.push_back(fault);
+  }
+
+  void find_lanes(Fields& fields, const std::string& on, LaneFault& fault) {
+    const Map& map = plan_.map;
+    const int core = int(2 * map.links.size());
+    for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
+      const bool down = enters_island(map, lane);
+      if (on == "everywhere" || (on == "core" && lane < core) ||
+          (on == "last-hops" && lane >= core && down) ||
+          (on == "first-hops" && lane >= core && !down))
+        fault.lanes.push_back(lane);
+    }
+    if (!fault.lanes.empty()) return;
+    for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
+      const std::string from = lane_from(map, lane), to = lane_to(map, lane);
+      if (lane < core && (on == from + ">" + to || on == from + "-" + to || on == to + "-" + from))
+        fault.lanes.push_back(lane);
+    }
+    if (const auto island = find_island(map, on); fault.lanes.empty() && island)
+      fault.lanes = {lane_up(map, *island), lane_down(map, *island)};
+    if (fault.lanes.empty())
+      fields.problem("on", fmt::format("no link \"{}\" in the plan", on),
+                     "a link \"TYO-HKG\", one direction \"TYO>HKG\", an island's access \"TYO\", "
+                     "\"core\", \"first-hops\", \"last-hops\" or \"everywhere\"");
+  }
+
+  const PlanFile& plan_;
+  Problems problems_;
+  Faults faults_;
+};
+
+}  // namespace
+
+Expected<Faults, Diagnostics> read_faults(std::string_view text, const std::string& file,
+                                          const PlanFile& plan) {
+  return FaultReader(text, file, plan).result();
+}
+
+}  // namespace cotillion

@@ -1,0 +1,32 @@
+// A plan played packet by packet in virtual time: the real Edge, Sender and Receiver on lanes with
+// rate, latency and a queue, through routers that copy along the plan's trees. Time is an integer
+// number of picoseconds; the same plan, settings and seed give the same outcome on any machine.
+//
+// What it does not capture: processing time in routers and edges, cross traffic, and lanes that
+// drop when they are full: queues are as long as they get, and the longest is reported.
+#pragma once
+
+#include <functional>
+
+#include "report/outcome.hpp"
+#include "sim/actor.hpp"
+#include "sim/faults.hpp"
+
+namespace cotillion {
+
+struct SimulationSettings {
+  int rounds = 1;
+  std::uint64_t seed = 1;
+  ActorSettings actors;
+  Faults faults;
+  // Real payloads: what an island's model is before the first round; zeros otherwise.
+  std::function<void(IslandId, std::vector<float>&)> fill;
+  // Before an island merges a fragment; for tests that check averages.
+  std::function<void(Actor&, IslandId, RoundId, int fragment)> before_merge;
+  // Called now and then with the virtual time, for progress; true to stop.
+  std::function<bool(Duration played, Duration of)> progress;
+};
+
+[[nodiscard]] Result<Outcome> simulate(const PlanFile& plan, const SimulationSettings& settings);
+
+}  // namespace cotillion
