@@ -118,7 +118,9 @@ class FaultReader {
     if (!fault.lanes.empty()) return;
     for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
       const std::string from = lane_from(map, lane), to = lane_to(map, lane);
-      if (lane < core && (on == from + ">" + to || on == from + "-" + to || on == to + "-" + from))
+      if (lane < core &&
+          (on == fmt::format("{}>{}", from, to) || on == fmt::format("{}-{}", from, to) ||
+           on == fmt::format("{}-{}", to, from)))
         fault.lanes.push_back(lane);
     }
     if (const auto island = find_island(map, on); fault.lanes.empty() && island)
