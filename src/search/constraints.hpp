@@ -50,7 +50,7 @@ class Rules {
   }
 
   const Stage& stage_;
-  const Constraints& constraints_;
+  Constraints constraints_;
   std::size_t n_;
   int clique_max_;
   std::vector<std::vector<IslandId>> bound_;  // islands that go together; everybody is in one

@@ -1,6 +1,7 @@
 // A schedule's standing during a search, in the planner's own terms: what make_plan will say.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -13,8 +14,8 @@ class Score {
  public:
   // With `within` the least area within a length is sought: rounds that are shorter count as that
   // long, and rounds that are longer count far more than they are.
-  Score(const Stage& stage, const PlanSettings& settings, double within = 0)
-      : stage_(stage), settings_(settings), within_(within) {}
+  Score(const Stage& stage, PlanSettings settings, double within = 0)
+      : stage_(stage), settings_(std::move(settings)), within_(within) {}
 
   // Of rounds of this price; who is in them matters only under an egress cap.
   [[nodiscard]] double length(double round_ps, const std::vector<const Grouping*>& rounds) const;
@@ -45,7 +46,7 @@ class Score {
 
  private:
   const Stage& stage_;
-  const PlanSettings& settings_;
+  PlanSettings settings_;
   static constexpr int kSteepness = 8;
   double within_;
 };
