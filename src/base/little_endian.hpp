@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,18 +16,25 @@ class Little {
   constexpr Little() = default;
   constexpr Little(T value) { *this = value; }
 
+  // Compilers do not always see one load or store in a loop over bytes, and headers are read for
+  // every packet.
   constexpr Little& operator=(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i) bytes_[i] = std::uint8_t(value >> (8 * i));
+    if constexpr (std::endian::native == std::endian::little)
+      bytes_ = std::bit_cast<Bytes>(value);
+    else
+      for (std::size_t i = 0; i < sizeof(T); ++i) bytes_[i] = std::uint8_t(value >> (8 * i));
     return *this;
   }
   constexpr operator T() const {
+    if constexpr (std::endian::native == std::endian::little) return std::bit_cast<T>(bytes_);
     T value = 0;
     for (std::size_t i = 0; i < sizeof(T); ++i) value = T(value | T(T(bytes_[i]) << (8 * i)));
     return value;
   }
 
  private:
-  std::array<std::uint8_t, sizeof(T)> bytes_{};
+  using Bytes = std::array<std::uint8_t, sizeof(T)>;
+  Bytes bytes_{};
 };
 
 using Little16 = Little<std::uint16_t>;

@@ -14,7 +14,7 @@ const std::size_t Aggregation::kRoundRecordBytes = sizeof(Aggregation::LiveRound
 Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
     : spec_(spec),
       chunks_(chunk_count(spec.job)),
-      slot_stride_(whole_lines(slot_bytes(spec.job))),
+      slot_stride_(stored_sum(spec)),
       accumulator_(accumulator(spec.job.element)),
       seals_(std::move(seals)),
       rounds_(std::size_t(spec.live_rounds)),
@@ -22,7 +22,7 @@ Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
       slots_(spec.slots),
       sums_(spec.slots * slot_stride_),
       scratch_(slot_stride_),
-      store_(spec.resend_packets, payload_bytes(spec.job), spec.resend),
+      store_(spec.resend_packets, stored_payload(spec), spec.resend),
       request_(spec.job.beats),
       tokens_(double(spec.burst.count)) {
   COTILLION_CHECK(checked(spec).has_value());
@@ -113,6 +113,13 @@ void Aggregation::on_packet(Instant now, SourceId source, const Header& header, 
   on_sum(now, source, header, packet, out);
 }
 
+void Aggregation::expect(RoundId round, ChunkId chunk) const {
+  const LiveRound& entry = rounds_[round % rounds_.size()];
+  if (chunk >= chunks_ || !entry.open) return;
+  __builtin_prefetch(&entry.ledger[chunk], 1);
+  __builtin_prefetch(&slots_[slot_of(key_of(chunks_, round, chunk), slots_.size())], 1);
+}
+
 // An epoch costs a key, so strangers must not make us derive one for each.
 bool Aggregation::epoch_is_live(int epoch) const {
   return std::any_of(rounds_.begin(), rounds_.end(), [&](const LiveRound& round) {
@@ -147,8 +154,8 @@ void Aggregation::on_sum(Instant now, SourceId source, const Header& header, Byt
   if (!accumulator_.finite(payload.data(), payload.size() / bytes_of(spec_.job.element))) {
     counters_.add(EdgeCount::kNotFinite);
     round->flags |= flag::kNanDropped;
-    const std::size_t index = slot_of(key_of(spec_.job, header.round, chunk), slots_.size());
-    if (slots_[index].mask != 0 && slots_[index].key == key_of(spec_.job, header.round, chunk))
+    const std::size_t index = slot_of(key_of(chunks_, header.round, chunk), slots_.size());
+    if (slots_[index].mask != 0 && slots_[index].key == key_of(chunks_, header.round, chunk))
       slots_[index].flags |= flag::kNanDropped;
     return;
   }
@@ -175,7 +182,9 @@ bool Aggregation::expected(const LiveRound& round, SourceId source, const Header
   const int exponent =
       job.element == Element::kI32 ? spec_.grid.exponent(header.round, header.chunk) : 0;
   if (header.exponent() != exponent) return false;
-  if (payload != (header.has(flag::kZero) ? 0 : payload_bytes(job, header.chunk))) return false;
+  if (payload != (header.has(flag::kZero) ? 0 : payload_bytes(job, header.chunk)) ||
+      (payload != 0 && spec_.payloads == Payloads::kCounted))
+    return false;
   if (header.type() == PacketType::kData)
     return std::has_single_bit(mask) && header.weight == spec.weight[bit];
   return header.weight == weight_of(spec, mask);

@@ -31,6 +31,8 @@ class Aggregation {
   void on_packet(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
   void on_time(Instant now, Outbox& out);
   [[nodiscard]] Instant next_deadline() const;
+  // A contribution that will come soon: what is known of its chunk is fetched into the cache.
+  void expect(RoundId round, ChunkId chunk) const;
 
   // Puts everything out, for a clean stop.
   void flush(Instant now, Outbox& out);

@@ -11,7 +11,7 @@ namespace cotillion {
 void Aggregation::merge(Instant now, LiveRound& round, const Contribution& contribution,
                         Outbox& out) {
   const ChunkId chunk = contribution.chunk;
-  const ChunkKey key = key_of(spec_.job, round.spec.round, chunk);
+  const ChunkKey key = key_of(chunks_, round.spec.round, chunk);
   const std::size_t index = slot_of(key, slots_.size());
   Slot& slot = slots_[index];
   const bool resident = slot.mask != 0 && slot.key == key;
@@ -73,7 +73,7 @@ void Aggregation::evict(Instant now, std::size_t index, Outbox& out) {
 // included: no timer is set for a packet.
 void Aggregation::expire(Instant now, LiveRound& round, Outbox& out) {
   for (; round.due < chunks_ && round.due_at <= now; ++round.due) {
-    const ChunkKey key = key_of(spec_.job, round.spec.round, round.due);
+    const ChunkKey key = key_of(chunks_, round.spec.round, round.due);
     const std::size_t index = slot_of(key, slots_.size());
     if (slots_[index].mask != 0 && slots_[index].key == key) {
       counters_.add(EdgeCount::kTimeouts);

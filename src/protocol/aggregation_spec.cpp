@@ -9,15 +9,15 @@ namespace cotillion {
 Footprint footprint(const AggregationSpec& spec) {
   const std::size_t payload = payload_bytes(spec.job);
   Footprint bytes;
-  bytes.sums = spec.slots * whole_lines(slot_bytes(spec.job));
+  bytes.sums = spec.slots * stored_sum(spec);
   bytes.records = spec.slots * kSlotRecordBytes;
   bytes.ledger = std::size_t(spec.live_rounds) * chunk_count(spec.job) * sizeof(ContributorMask);
-  bytes.resend = ResendStore::bytes(spec.resend_packets, payload);
+  bytes.resend = ResendStore::bytes(spec.resend_packets, stored_payload(spec));
   const auto trackers = std::size_t(spec.live_rounds) * std::size_t(spec.members_max);
   if (spec.repair)
     bytes.repair = trackers * (GapTracker::bytes(spec.repair_gaps) + sizeof(GapTracker));
-  bytes.other = std::size_t(spec.live_rounds) * Aggregation::kRoundRecordBytes +
-                whole_lines(slot_bytes(spec.job)) + packet_bytes(payload);
+  bytes.other = std::size_t(spec.live_rounds) * Aggregation::kRoundRecordBytes + stored_sum(spec) +
+                packet_bytes(payload);
   return bytes;
 }
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "protocol/aligned_bytes.hpp"
 #include "protocol/gap_tracker.hpp"
 #include "protocol/grid.hpp"
 #include "protocol/job.hpp"
@@ -24,6 +25,7 @@ struct AggregationSpec {
   Duration resend{200'000'000'000};     // t_resend: what was sent is kept for this long at least
   Duration linger{1'000'000'000};       // a request that comes again within this crossed its answer
   Duration heartbeat{100'000'000'000};  // between announcements to the island
+  Payloads payloads = Payloads::kReal;  // kCounted refuses contributions that are not zero
   bool repair = false;                  // before aggregation, from the senders' own edges
   GapSettings repair_gaps{};
 };
@@ -38,6 +40,14 @@ struct AggregationSeals {
 };
 
 inline constexpr std::size_t kSlotRecordBytes = 24;
+
+// Of one slot, and of one packet that is kept.
+[[nodiscard]] inline std::size_t stored_sum(const AggregationSpec& spec) {
+  return spec.payloads == Payloads::kCounted ? 0 : whole_lines(slot_bytes(spec.job));
+}
+[[nodiscard]] inline std::size_t stored_payload(const AggregationSpec& spec) {
+  return spec.payloads == Payloads::kCounted ? 0 : payload_bytes(spec.job);
+}
 
 // Bytes, each allocated once when the edge is built.
 struct Footprint {

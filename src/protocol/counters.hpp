@@ -60,6 +60,9 @@ template <class Which, std::size_t kSize>
 class Counters {
  public:
   void add(Which which, std::uint64_t by = 1) { counts_[std::size_t(which)] += by; }
+  void add(const Counters& others) {
+    for (std::size_t i = 0; i < kSize; ++i) counts_[i] += others.counts_[i];
+  }
   [[nodiscard]] std::uint64_t operator[](Which which) const { return counts_[std::size_t(which)]; }
 
  private:

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include <algorithm>
 
 namespace cotillion {
@@ -63,6 +65,13 @@ void Edge::on_packet(Instant now, SourceId source, ByteView packet, Outbox& out)
     job->on_packet(now, source, *header, packet, out);
   else
     ++foreign_;
+}
+
+void Edge::expect(ByteView packet) const {
+  if (packet.size() < kHeaderBytes) return;
+  Header header;
+  std::memcpy(&header, packet.data(), kHeaderBytes);
+  if (const Aggregation* found = job(header.job)) found->expect(header.round, header.chunk);
 }
 
 void Edge::on_time(Instant now, Outbox& out) {

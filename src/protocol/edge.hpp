@@ -27,6 +27,9 @@ class Edge {
                                              Outbox& out);
   // Any bytes at all; `source` is the stream they came on, kOwnIsland or kCoordinator.
   void on_packet(Instant now, SourceId source, ByteView packet, Outbox& out);
+  // The same bytes are about to come: a host that sees ahead, in a batch or a queue, saves the wait
+  // for memory.
+  void expect(ByteView packet) const;
   void on_time(Instant now, Outbox& out);
   // When on_time wants to be called next, if nothing else happens.
   [[nodiscard]] Instant next_deadline() const;

@@ -12,6 +12,11 @@
 
 namespace cotillion {
 
+enum class Payloads : std::uint8_t {
+  kReal,
+  kCounted,  // for rehearsals: every chunk is taken for zeros, and nothing is stored
+};
+
 struct JobSpec {
   JobId id = 1;
   Element element = Element::kF32;

@@ -1,27 +1,6 @@
 #include "protocol/packet.hpp"
 
-#include <cstring>
-
-#include "base/check.hpp"
-
 namespace cotillion {
-
-std::optional<Header> read_header(ByteView packet) {
-  if (packet.size() < kHeaderBytes + kTrailerBytes || packet.size() > kPacketBytesMax ||
-      (packet.size() - kHeaderBytes - kTrailerBytes) % kBeatBytes != 0)
-    return std::nullopt;
-  Header header;
-  std::memcpy(&header, packet.data(), kHeaderBytes);
-  if (header.version() != kProtocolVersion || header.type() < PacketType::kData ||
-      header.type() > PacketType::kControl)
-    return std::nullopt;
-  return header;
-}
-
-void write_header(const Header& header, ByteSpan packet) {
-  COTILLION_CHECK(packet.size() >= kHeaderBytes);
-  std::memcpy(packet.data(), &header, kHeaderBytes);
-}
 
 const char* name_of(PacketType type) {
   switch (type) {

@@ -8,9 +8,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 
+#include "base/check.hpp"
 #include "base/little_endian.hpp"
 #include "protocol/edge_spec.hpp"
 
@@ -118,8 +120,21 @@ static_assert(offsetof(Header, epoch_clique) == 30);
 
 // The header of a packet that has a known version and type and whole beats of payload; nothing
 // for anything else. What the fields mean for a job is not judged here.
-[[nodiscard]] std::optional<Header> read_header(ByteView packet);
-void write_header(const Header& header, ByteSpan packet);
+[[nodiscard]] inline std::optional<Header> read_header(ByteView packet) {
+  if (packet.size() < kHeaderBytes + kTrailerBytes || packet.size() > kPacketBytesMax ||
+      (packet.size() - kHeaderBytes - kTrailerBytes) % kBeatBytes != 0)
+    return std::nullopt;
+  Header header;
+  std::memcpy(&header, packet.data(), kHeaderBytes);
+  if (header.version() != kProtocolVersion || header.type() < PacketType::kData ||
+      header.type() > PacketType::kControl)
+    return std::nullopt;
+  return header;
+}
+inline void write_header(const Header& header, ByteSpan packet) {
+  COTILLION_CHECK(packet.size() >= kHeaderBytes);
+  std::memcpy(packet.data(), &header, kHeaderBytes);
+}
 
 [[nodiscard]] inline ByteView payload_of(ByteView packet) {
   return packet.subspan(kHeaderBytes, packet.size() - kHeaderBytes - kTrailerBytes);

@@ -49,8 +49,11 @@ struct RoundSpec {
 // A key orders the chunks of all rounds, and the slot that a key uses follows from it. There is no
 // other index function.
 using ChunkKey = std::uint64_t;
+[[nodiscard]] constexpr ChunkKey key_of(ChunkId chunks, RoundId round, ChunkId chunk) {
+  return ChunkKey(round) * chunks + chunk;
+}
 [[nodiscard]] constexpr ChunkKey key_of(const JobSpec& job, RoundId round, ChunkId chunk) {
-  return ChunkKey(round) * chunk_count(job) + chunk;
+  return key_of(chunk_count(job), round, chunk);
 }
 [[nodiscard]] constexpr std::size_t slot_of(ChunkKey key, std::size_t slots) {
   return std::size_t(key % slots);

@@ -52,6 +52,12 @@ struct SenderCounters {
   std::uint64_t sent = 0, resent = 0, zero = 0, clamped = 0, withheld = 0, forged = 0,
                 unexpected = 0;
   std::uint64_t slipped_ps = 0;  // departures that could not be made up for
+
+  void add(const SenderCounters& others) {
+    sent += others.sent, resent += others.resent, zero += others.zero, clamped += others.clamped;
+    withheld += others.withheld, forged += others.forged, unexpected += others.unexpected;
+    slipped_ps += others.slipped_ps;
+  }
 };
 
 class Sender {

@@ -12,11 +12,6 @@
 
 namespace cotillion {
 
-enum class Payloads : std::uint8_t {
-  kReal,
-  kCounted,  // for rehearsals: every chunk is taken for zeros, and nothing is stored
-};
-
 class Snapshots {
  public:
   Snapshots(const JobSpec& job, Grid grid, int live_rounds, Payloads payloads = Payloads::kReal);

@@ -10,11 +10,20 @@
 
 namespace cotillion {
 
+// Of a stream's last contribution at a receiver's edge, from the round's start.
+struct ArrivalOutcome {
+  IslandId sender = 0;
+  IslandId receiver = 0;
+  Duration planned;
+  Duration measured;  // negative: nothing was accepted
+};
+
 struct CliqueOutcome {
   std::vector<IslandId> islands;
   Duration planned;      // its price
   Duration measured;     // from the round's start to the last chunk placed at a member
   bool complete = true;  // nothing was missing anywhere when the round was closed
+  std::vector<ArrivalOutcome> arrivals;
 };
 
 struct AbsenceOutcome {
@@ -55,6 +64,7 @@ struct Outcome {
   std::vector<EdgeOutcome> edges;           // by island
   std::vector<ReceiverCounters> receivers;  // by island
   std::vector<SenderCounters> senders;      // by island
+  std::vector<std::uint64_t> steps;         // by island; empty when islands did not compute
   std::vector<LaneOutcome> lanes;           // that carried anything
   std::uint64_t hops = 0;                   // packets over lanes
   std::uint64_t events = 0;

@@ -4,12 +4,13 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "sim/faults.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr int kLiveRounds = 2;
-constexpr BootId kIslandBoot = 1;
+constexpr BootId kFirstBoot = 1;
 
 Seal sealed(BootId boot) {
   Seal seal;
@@ -33,26 +34,36 @@ Actor::Actor(Stagehand& stagehand, const Map& map, const Ingress& ingress, const
       islands_(map.island_count()),
       slots_(casting.slots(self)),
       resend_(map.aggregators[std::size_t(ingress.edge)].spec.resend),
-      snapshots_(job_, Grid(settings.exponent), kLiveRounds, settings.payloads),
-      merge_(job_, settings.merge),
-      ingress_(ingress_route(ingress, self)),
-      requests_(request_route(map, self)) {
+      framing_(casting.framing()),
+      round_trip_(ingress.latency + ingress.latency + settings.round_trip_margin),
+      ingress_(Route::into(ingress, self)),
+      requests_(Route::of_requests(map, self)),
+      accepted_(map.islands.size(), kNever) {
   if (settings.payloads == Payloads::kReal) model_.resize(job_.elements);
+  make_island();
+  edge_ = make_edge();
+  aggregation_ = edge_->job(job_.id);
+  if (settings_.step_time.ps > 0) step_due_ = kOrigin + step_length();
+}
+
+void Actor::make_island() {
+  snapshots_ =
+      std::make_unique<Snapshots>(job_, Grid(settings_.exponent), kLiveRounds, settings_.payloads);
+  merge_ = std::make_unique<Merge>(job_, settings_.merge);
   SenderSettings sending;
-  sending.exchange = settings.casting.exchange;
-  sending.framing = casting.framing();
-  sender_ = std::make_unique<Sender>(sending, snapshots_, *this, sealed(kIslandBoot),
+  sending.exchange = settings_.casting.exchange;
+  sending.framing = framing_;
+  sender_ = std::make_unique<Sender>(sending, *snapshots_, *this, sealed(island_boot_),
                                      std::vector<Seal>{});
   ReceiverSettings receiving;
   receiving.live_rounds = kLiveRounds;
-  receiving.exchange = settings.casting.exchange;
+  receiving.exchange = settings_.casting.exchange;
   receiving.islands = islands_;
   receiving.gaps.window =
       std::uint32_t(std::min<std::size_t>(packets_in(resend_, job_), 1u << 20u));
-  receiving.gaps.round_trip = ingress.latency + ingress.latency + settings.round_trip_margin;
-  receiver_ = std::make_unique<Receiver>(receiving, snapshots_, merge_, sealed(kIslandBoot),
+  receiving.gaps.round_trip = round_trip_;
+  receiver_ = std::make_unique<Receiver>(receiving, *snapshots_, *merge_, sealed(island_boot_),
                                          sealed(edge_boot_));
-  edge_ = make_edge();
 }
 
 // Boot ids are handed out before the first round, as a coordinator would.
@@ -63,8 +74,9 @@ std::unique_ptr<Edge> Actor::make_edge() const {
   share.slots = slots_;
   share.resend_packets = packets_in(resend_, job_);
   share.live_rounds = kLiveRounds;
-  AggregationSeals seals{sealed(edge_boot_), sealed(kIslandBoot), sealed(kIslandBoot), {}, {}};
-  for (int source = 0; source < islands_; ++source) seals.sources.push_back(sealed(kIslandBoot));
+  share.payloads = settings_.payloads;
+  AggregationSeals seals{sealed(edge_boot_), sealed(island_boot_), sealed(kFirstBoot), {}, {}};
+  for (int source = 0; source < islands_; ++source) seals.sources.push_back(sealed(kFirstBoot));
   const Bytes sums{std::int64_t(footprint(share).sums)};
   std::vector<EdgeJob> jobs;
   jobs.push_back({std::move(share), std::move(seals)});
@@ -91,18 +103,42 @@ void Actor::set_clock(Duration ahead, double drift) {
   note_island();
 }
 
+void Actor::set_slow(double factor, Duration late) {
+  factor_ = factor;
+  late_ = late;
+  note_island();
+}
+
 void Actor::die() {
   dead_ = true;
+  step_due_ = kNever;
   note_island();
+}
+
+void Actor::revive(Instant now) {
+  if (!dead_) return;
+  received_earlier_ = receiver_counters();
+  sent_earlier_ = sender_counters();
+  ++island_boot_;
+  make_island();
+  dead_ = false;
+  stream_ = nullptr;
+  if (settings_.step_time.ps > 0) step_due_ = now + step_length();
+  note_island();
+}
+
+Duration Actor::step_length() const {
+  return {std::llround(double(settings_.step_time.ps) * factor_)};
 }
 
 void Actor::note_island() {
   island_due_ =
-      dead_ ? kNever : true_time(std::min(sender_->next_deadline(), receiver_->next_deadline()));
+      dead_ ? kNever
+            : true_time(std::min(late_by(sender_->next_deadline()), receiver_->next_deadline()));
 }
 
 Instant Actor::next_deadline() const {
-  return std::min(edge_due_, island_due_);
+  return std::min({edge_due_, island_due_, step_due_});
 }
 
 void Actor::open_round(Instant now, const Part& part, const Route* stream) {
@@ -120,19 +156,22 @@ void Actor::open_round(Instant now, const Part& part, const Route* stream) {
 }
 
 void Actor::restart_edge(Instant now) {
-  const Aggregation& ended = *edge_->job(job_.id);
-  for (std::size_t i = 0; i < kEdgeCounts; ++i)
-    earlier_.add(EdgeCount(i), ended.counters()[EdgeCount(i)]);
+  const Aggregation& ended = *aggregation_;
+  earlier_.add(ended.counters());
   earlier_peak_ = std::max(earlier_peak_, ended.open_slots_peak());
   ++edge_boot_;
   edge_ = make_edge();
+  aggregation_ = edge_->job(job_.id);
   for (const RoundSpec& spec : open_)
     COTILLION_CHECK(edge_->open_round(now, job_.id, spec, *this).has_value());
   note_edge();
 }
 
 void Actor::hear_stream(Instant now, SourceId source, ByteView packet) {
+  const EdgeCounters& counters = aggregation_->counters();
+  const std::uint64_t before = counters[EdgeCount::kAccepted];
   edge_->on_packet(now, source, packet, *this);
+  if (counters[EdgeCount::kAccepted] != before) accepted_[std::size_t(source)] = now;
   note_edge();
 }
 
@@ -152,11 +191,15 @@ void Actor::on_time(Instant now) {
     edge_->on_time(now, *this);
     note_edge();
   }
+  if (step_due_ <= now) {
+    stagehand_.step_taken(self_, ++steps_);
+    step_due_ = step_due_ + step_length();
+  }
   if (dead_ || island_due_ > now) return;
   const Instant own = own_time(now);
   receiver_->on_time(own, *this, *this);  // a merge comes before the next copy
   const bool waiting = !sender_->all_sent();
-  sender_->on_time(own, *this);
+  sender_->on_time(own - late_, *this);
   if (waiting && settings_.casting.exchange == Exchange::kStreamed)
     receiver_->on_time(own, *this, *this);  // which may have waited for that copy
   note_island();
@@ -164,7 +207,7 @@ void Actor::on_time(Instant now) {
 
 void Actor::snapshot(RoundId, std::uint64_t first, std::span<float> values) {
   std::copy_n(model_.begin() + std::ptrdiff_t(first), values.size(), values.begin());
-  merge_.to_sent(first, values);
+  merge_->to_sent(first, values);
 }
 
 std::span<float> Actor::elements(int fragment) {
@@ -176,14 +219,14 @@ std::span<float> Actor::elements(int fragment) {
 
 void Actor::fragment_ready(RoundId round, int fragment) {
   stagehand_.fragment_merged(self_, round, fragment);
-  if (snapshots_.counted())
+  if (snapshots_->counted())
     receiver_->skip(round, fragment);
   else
     receiver_->merge(round, fragment, elements(fragment));
 }
 
 void Actor::late_ready(RoundId round, int fragment) {
-  if (snapshots_.counted())
+  if (snapshots_->counted())
     receiver_->skip_late(round, fragment);
   else
     receiver_->merge_late(round, fragment, elements(fragment));
@@ -208,13 +251,29 @@ void Actor::send(Towards towards, SourceId, ByteView packet) {
 
 EdgeCounters Actor::edge_counters() const {
   EdgeCounters all = earlier_;
-  for (std::size_t i = 0; i < kEdgeCounts; ++i)
-    all.add(EdgeCount(i), edge_->job(job_.id)->counters()[EdgeCount(i)]);
+  all.add(aggregation_->counters());
   return all;
 }
 
+ReceiverCounters Actor::receiver_counters() const {
+  ReceiverCounters all = received_earlier_;
+  all.add(receiver_->counters());
+  return all;
+}
+
+SenderCounters Actor::sender_counters() const {
+  SenderCounters all = sent_earlier_;
+  all.add(sender_->counters());
+  return all;
+}
+
+EdgeState Actor::edge_state() const {
+  const Aggregation& job = *aggregation_;
+  return {self_, job.open_slots(), job.counters()};
+}
+
 std::size_t Actor::open_slots_peak() const {
-  return std::max(earlier_peak_, edge_->job(job_.id)->open_slots_peak());
+  return std::max(earlier_peak_, aggregation_->open_slots_peak());
 }
 
 }  // namespace cotillion

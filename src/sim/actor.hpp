@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "coordinate/casting.hpp"
 #include "protocol/edge.hpp"
 #include "sim/route.hpp"
+#include "sim/spectator.hpp"
 
 namespace cotillion {
 
@@ -15,6 +17,7 @@ namespace cotillion {
 class Stagehand {
  public:
   virtual void carry(const Route& route, ByteView packet) = 0;
+  virtual void step_taken(IslandId island, std::uint64_t step) = 0;
   virtual void fragment_merged(IslandId island, RoundId round, int fragment) = 0;
   virtual void round_closed(IslandId island, RoundId round, std::span<const Absence> absences) = 0;
 
@@ -28,6 +31,7 @@ struct ActorSettings {
   MergeSettings merge;
   int exponent = 0;                        // of i32 jobs
   Duration round_trip_margin{10'000'000};  // beyond the last hop's own, before asking again
+  Duration step_time{0};                   // τ; zero: islands do not compute
 };
 
 class Actor final : public FragmentSource, public ReceiverEvents, public Outbox {
@@ -37,6 +41,7 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
 
   void open_round(Instant now, const Part& part, const Route* stream);
   void hear_stream(Instant now, SourceId source, ByteView packet);
+  void expect(ByteView packet) const { edge_->expect(packet); }
   void hear_request(Instant now, ByteView packet);
   void hear_sum(Instant now, ByteView packet);
   void on_time(Instant now);
@@ -44,15 +49,30 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   [[nodiscard]] Instant next_deadline() const;
 
   void set_clock(Duration ahead, double drift);
+  // Its steps take `factor` times as long, and it sends that much too late.
+  void set_slow(double factor, Duration late);
   void die();
+  // As a new process, with a model that has lived on; it takes part from the next round.
+  void revive(Instant now);
   void restart_edge(Instant now);
 
   [[nodiscard]] std::vector<float>& model() { return model_; }
   [[nodiscard]] const Receiver& receiver() const { return *receiver_; }
   [[nodiscard]] Receiver& receiver() { return *receiver_; }
   [[nodiscard]] const Sender& sender() const { return *sender_; }
-  [[nodiscard]] const Snapshots& snapshots() const { return snapshots_; }
-  [[nodiscard]] EdgeCounters edge_counters() const;  // of all its lives
+  [[nodiscard]] const Snapshots& snapshots() const { return *snapshots_; }
+  [[nodiscard]] bool dead() const { return dead_; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  // When its edge last accepted a contribution of this source since the last time it was asked;
+  // nothing: never.
+  [[nodiscard]] Instant last_accepted(SourceId source) {
+    return std::exchange(accepted_[std::size_t(source)], kNever);
+  }
+  // Of all their lives.
+  [[nodiscard]] EdgeCounters edge_counters() const;
+  [[nodiscard]] ReceiverCounters receiver_counters() const;
+  [[nodiscard]] SenderCounters sender_counters() const;
+  [[nodiscard]] EdgeState edge_state() const;
   [[nodiscard]] std::size_t open_slots_peak() const;
 
   // FragmentSource, ReceiverEvents, Outbox
@@ -64,11 +84,14 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
 
  private:
   [[nodiscard]] std::unique_ptr<Edge> make_edge() const;
+  void make_island();
+  [[nodiscard]] Duration step_length() const;
   [[nodiscard]] std::span<float> elements(int fragment);
   [[nodiscard]] Instant own_time(Instant now) const;
   [[nodiscard]] Instant true_time(Instant own) const;
   void note_island();
   void note_edge() { edge_due_ = edge_->next_deadline(); }
+  [[nodiscard]] Instant late_by(Instant due) const { return due == kNever ? due : due + late_; }
 
   Stagehand& stagehand_;
   const JobSpec job_;
@@ -77,22 +100,31 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   int islands_;
   std::size_t slots_;
   Bytes resend_;
+  Bytes framing_;
+  Duration round_trip_;  // of the last hop
   std::vector<float> model_;
-  Snapshots snapshots_;
-  Merge merge_;
+  std::unique_ptr<Snapshots> snapshots_;
+  std::unique_ptr<Merge> merge_;
   std::unique_ptr<Sender> sender_;
   std::unique_ptr<Receiver> receiver_;
   std::unique_ptr<Edge> edge_;
+  const Aggregation* aggregation_ = nullptr;  // its share of this job
   Route ingress_, requests_;
   const Route* stream_ = nullptr;  // of the round being sent
   std::vector<RoundSpec> open_;    // what a restarted edge is told again
   EdgeCounters earlier_;           // of edges that were restarted
   std::size_t earlier_peak_ = 0;
-  BootId edge_boot_ = 1;
+  std::vector<Instant> accepted_;  // by source
+  BootId edge_boot_ = 1, island_boot_ = 1;
+  ReceiverCounters received_earlier_;  // in earlier lives
+  SenderCounters sent_earlier_;
   bool dead_ = false;
+  std::uint64_t steps_ = 0;
+  double factor_ = 1;
+  Duration late_{0};
   Duration ahead_{0};
   double drift_ = 0;
-  Instant edge_due_ = kNever, island_due_ = kNever;
+  Instant edge_due_ = kNever, island_due_ = kNever, step_due_ = kNever;
 };
 
 }  // namespace cotillion

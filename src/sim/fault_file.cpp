@@ -36,6 +36,8 @@ class FaultReader {
         read_lane_fault(kind, fields);
     for (Fields& fields : top.tables("dead", Need::kOptional, "[[dead]]"))
       read_island_fault(IslandFault::Kind::kDead, fields);
+    for (Fields& fields : top.tables("slow", Need::kOptional, "[[slow]]"))
+      read_island_fault(IslandFault::Kind::kSlow, fields);
     for (Fields& fields : top.tables("clock", Need::kOptional, "[[clock]]"))
       read_island_fault(IslandFault::Kind::kClock, fields);
     for (Fields& fields : top.tables("restart", Need::kOptional, "[[restart]]"))
@@ -90,6 +92,12 @@ class FaultReader {
         fields.problem(
             "island", fmt::format("unknown island \"{}\"", *name),
             "islands are " + fmt::format("{}", fmt::join(island_names(plan_.map), ", ")));
+    }
+    if (kind == IslandFault::Kind::kSlow) {
+      fault.by = fields.duration("late", Need::kOptional).value_or(Duration{0});
+      fault.factor = fields.number("factor", Need::kOptional, "factor = 2").value_or(1);
+      if (!(fault.factor >= 1 && fault.factor <= 1e6))
+        fields.problem("factor", fmt::format("steps {} times as long", fault.factor), "from 1");
     }
     if (kind == IslandFault::Kind::kClock) {
       fault.by = fields.duration("ahead", Need::kOptional).value_or(Duration{0});

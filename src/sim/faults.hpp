@@ -13,6 +13,9 @@
 
 namespace cotillion {
 
+// When the first round of a play starts; what scenario files say counts from here.
+inline constexpr Instant kOrigin{1'000'000'000};
+
 enum class Mishap : std::uint8_t {
   kLoss,       // never arrives
   kDuplicate,  // arrives again, `by` later
@@ -36,7 +39,8 @@ struct LaneFault {
 
 struct IslandFault {
   enum class Kind : std::uint8_t {
-    kDead,     // neither sends nor receives; its edge goes on
+    kDead,     // neither sends nor receives, until it comes back as a new process; its edge goes on
+    kSlow,     // its steps take `factor` times as long, and it sends `by` too late
     kClock,    // its clock is `by` ahead (behind, if negative) and gains `drift`
     kRestart,  // its edge loses all it holds
   };
@@ -44,6 +48,7 @@ struct IslandFault {
   IslandId island = 0;
   Duration by{0};
   double drift = 0;  // seconds per second
+  double factor = 1;
   Duration from{0};
   Duration until{INT64_MAX / 4};
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <vector>
 
 #include "report/outcome.hpp"
@@ -12,12 +12,20 @@
 
 namespace cotillion {
 
-struct InFlight {
+// One packet on one lane, in one cache line. A header without payload, which is most of what a
+// rehearsal sends, travels in it: hundreds of thousands are under way at once, and to look for each
+// of them elsewhere in memory would take longer than all the rest.
+struct alignas(64) InFlight {
   Instant arrival;
-  PacketId packet = 0;
-  const Route* route = nullptr;
-  int step = 0;
+  const Route::Step* step = nullptr;
+  std::uint32_t wire_bytes = 0;  // how long the packet is on a lane
+  PacketId packet = 0;           // in the pool; from kHere on: in `bytes`, that many more of them
+  std::array<std::byte, packet_bytes(0)> bytes;
+
+  static constexpr PacketId kHere = 0xffffff00;
+  [[nodiscard]] bool here() const { return packet >= kHere; }
 };
+static_assert(sizeof(InFlight) == 64);
 
 class Lane {
  public:
@@ -27,21 +35,28 @@ class Lane {
   }
 
   // When a packet that is put on now will have arrived.
-  [[nodiscard]] Instant pass(Instant now, double bytes) {
+  [[nodiscard]] Instant pass(Instant now, std::uint32_t bytes) {
     const double begin = std::max(busy_until_, double(now.ps));
     seen_.queue_longest = std::max(seen_.queue_longest, Duration{std::int64_t(begin) - now.ps});
     busy_until_ = begin + bytes * ps_per_byte_;
-    seen_.bytes.count += std::int64_t(bytes);
+    seen_.bytes.count += bytes;
     ++seen_.packets;
-    return Instant{std::llround(busy_until_)} + latency_;
+    return Instant{std::int64_t(busy_until_ + 0.5)} + latency_;
   }
 
   [[nodiscard]] bool empty() const { return first_ == last_; }
   [[nodiscard]] const InFlight& front() const { return ring_[first_ & (ring_.size() - 1)]; }
-  void pop() { ++first_; }
-  void push(const InFlight& item) {
+  void pop() {
+    ++first_;
+    // Other lanes come first, so there is time to fetch what is wanted after the next.
+    __builtin_prefetch(&ring_[(first_ + 1) & (ring_.size() - 1)]);
+  }
+  // Room for one more, to be filled in.
+  [[nodiscard]] InFlight& push() {
     if (last_ - first_ == ring_.size()) grow();
-    ring_[last_++ & (ring_.size() - 1)] = item;
+    InFlight& item = ring_[last_++ & (ring_.size() - 1)];
+    __builtin_prefetch(&ring_[(last_ + 1) & (ring_.size() - 1)], 1);
+    return item;
   }
   [[nodiscard]] LaneOutcome& seen() { return seen_; }
   [[nodiscard]] const LaneOutcome& seen() const { return seen_; }

@@ -3,35 +3,33 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <queue>
+#include <cmath>
 
 #include "base/check.hpp"
-#include "sim/agenda.hpp"
-#include "sim/lane.hpp"
+#include "sim/network.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr Instant kOrigin{1'000'000'000};  // the first round starts 1 ms into the play
-constexpr Duration kAhead{100'000'000};    // rounds are announced 0.1 ms before they start
+constexpr Duration kAhead{100'000'000};  // rounds are announced 0.1 ms before they start
 constexpr std::uint64_t kEventsOfALook = 1 << 16;
 
-class Simulation final : public Stagehand {
+class Simulation final : public Stagehand, public Audience {
  public:
   Simulation(const PlanFile& plan, const Casting& casting, const SimulationSettings& settings)
       : map_(plan.map),
         plan_(plan.plan),
         casting_(casting),
         settings_(settings),
-        dice_(settings.faults, plan.map.lane_count(), settings.seed),
-        agenda_(plan.map.lane_count() + plan.map.island_count() + 2) {
-    for (LaneId lane = 0; lane < map_.lane_count(); ++lane)
-      lanes_.emplace_back(lane, lane_rate(map_, lane), lane_latency(map_, lane));
+        edges_watched_(std::any_of(settings.spectators.begin(), settings.spectators.end(),
+                                   [](const Spectator* who) { return who->watches_edges(); })),
+        agenda_(Network::places(plan.map) + plan.map.island_count() + 1),
+        network_(plan.map, settings.faults, settings.seed, settings.spectators, agenda_, *this) {
     for (const PlannedRound& round : plan_.rounds) {
       auto& streams = routes_.emplace_back(map_.islands.size());
       for (const PlannedClique& clique : round.cliques)
         for (const Stream& stream : clique.streams)
-          streams[std::size_t(stream.sender)] = stream_route(map_, plan.ingress, stream);
+          streams[std::size_t(stream.sender)] = Route::of_stream(map_, plan.ingress, stream);
     }
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       actors_.push_back(std::make_unique<Actor>(*this, map_, plan.ingress[std::size_t(island)],
@@ -39,6 +37,7 @@ class Simulation final : public Stagehand {
       if (settings_.fill) settings_.fill(island, actors_.back()->model());
     }
     write_script();
+    for (IslandId island = 0; island < map_.island_count(); ++island) note(island);
   }
 
   Outcome play() {
@@ -50,12 +49,10 @@ class Simulation final : public Stagehand {
       if (++outcome_.events % kEventsOfALook == 0 && settings_.progress &&
           settings_.progress(now_ - kOrigin, end - kOrigin))
         break;
-      if (place < map_.lane_count())
-        arrive(place);
-      else if (place < aside_place())
-        wake(place - map_.lane_count());
-      else if (place == aside_place())
-        arrive_aside();
+      if (place < first_island())
+        network_.on_time(now_, place);
+      else if (place < script_place())
+        wake(place - first_island());
       else
         follow_script();
     }
@@ -63,7 +60,30 @@ class Simulation final : public Stagehand {
   }
 
   void carry(const Route& route, ByteView packet) override {
-    put(route, 0, pool_.add(packet, wire_bytes(packet)));
+    network_.carry(now_, route, packet, wire_bytes(packet));
+  }
+
+  void hear(const Route::Step& step, ByteView packet) override {
+    for (const IslandId island : step.heard_by()) {
+      actors_[std::size_t(island)]->hear_stream(now_, step.sender, packet);
+      note_sooner(island);
+    }
+    if (step.own_edge >= 0) {
+      actors_[std::size_t(step.own_edge)]->hear_request(now_, packet);
+      note_sooner(step.own_edge);
+    }
+    if (step.island >= 0) {
+      actors_[std::size_t(step.island)]->hear_sum(now_, packet);
+      note_sooner(step.island);
+    }
+  }
+
+  void expect(const Route::Step& step, ByteView packet) override {
+    for (const IslandId island : step.heard_by()) actors_[std::size_t(island)]->expect(packet);
+  }
+
+  void step_taken(IslandId island, std::uint64_t step) override {
+    if (settings_.step) settings_.step(*actors_[std::size_t(island)], island, step);
   }
 
   void fragment_merged(IslandId island, RoundId round, int fragment) override {
@@ -91,126 +111,41 @@ class Simulation final : public Stagehand {
     Instant when;
     std::function<void()> then;
   };
-  struct Later {
-    bool operator()(const std::pair<InFlight, std::uint64_t>& a,
-                    const std::pair<InFlight, std::uint64_t>& b) const {
-      return a.first.arrival != b.first.arrival ? a.first.arrival > b.first.arrival
-                                                : a.second > b.second;
-    }
-  };
 
-  [[nodiscard]] int aside_place() const { return map_.lane_count() + map_.island_count(); }
-  [[nodiscard]] int script_place() const { return aside_place() + 1; }
+  [[nodiscard]] int first_island() const { return Network::places(map_); }
+  [[nodiscard]] int script_place() const { return first_island() + map_.island_count(); }
 
   // Weights and framing. A plan without framing counts weights alone: rates are goodput.
-  [[nodiscard]] double wire_bytes(ByteView packet) const {
-    const auto header = read_header(packet);
-    const double framing = double(casting_.framing().count);
-    if (!carries_sum(header->type()))
-      return framing == 0 ? 0 : double(payload_of(packet).size()) + framing;
+  [[nodiscard]] std::uint32_t wire_bytes(ByteView packet) const {
+    const auto framing = std::uint32_t(casting_.framing().count);
+    const std::size_t payload = payload_of(packet).size();
+    const Header header = *read_header(packet);
+    if (!carries_sum(header.type())) return framing == 0 ? 0 : std::uint32_t(payload) + framing;
     if (settings_.actors.payloads == Payloads::kCounted)
-      return double(payload_bytes(casting_.job(), header->chunk)) + framing;
-    return double(payload_of(packet).size()) + framing;
-  }
-
-  void put(const Route& route, int step, PacketId packet) {
-    const LaneId id = route.steps[std::size_t(step)].lane;
-    Lane& lane = lanes_[std::size_t(id)];
-    ++outcome_.hops;
-    const InFlight item{lane.pass(now_, pool_.wire_bytes(packet)), packet, &route, step};
-    if (dice_.any(id)) return put_at_risk(id, item);
-    if (lane.empty()) agenda_.set(id, item.arrival);
-    lane.push(item);
-  }
-
-  void put_at_risk(LaneId id, InFlight item) {
-    const Fate fate = dice_.cast(id, now_ - kOrigin);
-    if (fate.copied) {
-      pool_.hold(item.packet);
-      put_aside({item.arrival + fate.copy_after, item.packet, item.route, item.step});
-    }
-    if (fate.lost) {
-      ++lanes_[std::size_t(id)].seen().lost;
-      return pool_.drop(item.packet);
-    }
-    if (fate.corrupt || fate.truncated) item.packet = spoiled(id, item.packet, fate);
-    item.arrival = item.arrival + fate.delay;
-    put_aside(item);  // lanes with faults may deliver out of order
-  }
-
-  void put_aside(const InFlight& item) {
-    aside_.emplace(item, order_++);
-    agenda_.set(aside_place(), aside_.top().first.arrival);
-  }
-
-  PacketId spoiled(LaneId lane, PacketId packet, const Fate& fate) {
-    const ByteView before = pool_.bytes(packet);
-    std::vector<std::byte> bytes(before.begin(), before.end());
-    const double wire = pool_.wire_bytes(packet);
-    Random& random = dice_.random(lane);
-    if (fate.corrupt) {
-      const auto bit = std::size_t(random.between(0, std::int64_t(bytes.size() * 8 - 1)));
-      bytes[bit / 8] ^= std::byte(1u << (bit % 8));
-    }
-    if (fate.truncated)
-      bytes.resize(std::size_t(random.between(0, std::int64_t(bytes.size() - 1))));
-    pool_.drop(packet);
-    return pool_.add(bytes, wire);
-  }
-
-  void arrive(LaneId id) {
-    Lane& lane = lanes_[std::size_t(id)];
-    const InFlight item = lane.front();
-    lane.pop();
-    agenda_.set(id, lane.empty() ? kNever : lane.front().arrival);
-    if (!lane.empty()) pool_.expect(lane.front().packet);  // many other events come before it
-    deliver(item);
-  }
-
-  void arrive_aside() {
-    const InFlight item = aside_.top().first;
-    aside_.pop();
-    agenda_.set(aside_place(), aside_.empty() ? kNever : aside_.top().first.arrival);
-    deliver(item);
-  }
-
-  void deliver(const InFlight& item) {
-    const Route::Step& step = item.route->steps[std::size_t(item.step)];
-    for (const int next : step.next) {
-      pool_.hold(item.packet);
-      put(*item.route, next, item.packet);
-    }
-    // What is heard may be answered, and the pool may move then.
-    const ByteView kept = pool_.bytes(item.packet);
-    std::array<std::byte, 64> copy;
-    ByteView packet = kept;
-    if (kept.size() <= copy.size()) {
-      std::copy(kept.begin(), kept.end(), copy.begin());
-      packet = ByteView(copy).first(kept.size());
-    }
-    for (const IslandId island : step.edges) {
-      actors_[std::size_t(island)]->hear_stream(now_, item.route->sender, packet);
-      note(island);
-    }
-    if (step.own_edge >= 0) {
-      actors_[std::size_t(step.own_edge)]->hear_request(now_, packet);
-      note(step.own_edge);
-    }
-    if (step.island >= 0) {
-      actors_[std::size_t(step.island)]->hear_sum(now_, packet);
-      note(step.island);
-    }
-    pool_.drop(item.packet);
+      return std::uint32_t(payload_bytes(casting_.job(), header.chunk)) + framing;
+    return std::uint32_t(payload) + framing;
   }
 
   void wake(IslandId island) {
     actors_[std::size_t(island)]->on_time(now_);
     note(island);
+    if (edges_watched_) show_edge(island);
   }
 
   void note(IslandId island) {
-    agenda_.set(map_.lane_count() + island,
+    agenda_.set(first_island() + island,
                 std::max(actors_[std::size_t(island)]->next_deadline(), now_));
+  }
+  // With every packet a deadline moves, nearly always to later. Then the old one is left to stand:
+  // waking for nothing now and then is cheaper.
+  void note_sooner(IslandId island) {
+    const Instant due = actors_[std::size_t(island)]->next_deadline();
+    if (due < agenda_.time_of(first_island() + island)) note(island);
+    if (edges_watched_) show_edge(island);
+  }
+  void show_edge(IslandId island) {
+    for (Spectator* who : settings_.spectators)
+      who->on_edge(now_, actors_[std::size_t(island)]->edge_state());
   }
 
   // Rounds and faults, in order of time.
@@ -223,6 +158,12 @@ class Simulation final : public Stagehand {
       switch (fault.kind) {
         case IslandFault::Kind::kDead:
           script_.push_back({kOrigin + fault.from, [&actor] { actor.die(); }});
+          script_.push_back({kOrigin + fault.until, [this, &actor] { actor.revive(now_); }});
+          break;
+        case IslandFault::Kind::kSlow:
+          script_.push_back(
+              {kOrigin + fault.from, [&actor, fault] { actor.set_slow(fault.factor, fault.by); }});
+          script_.push_back({kOrigin + fault.until, [&actor] { actor.set_slow(1, {0}); }});
           break;
         case IslandFault::Kind::kClock:
           actor.set_clock(fault.by, fault.drift);
@@ -244,18 +185,36 @@ class Simulation final : public Stagehand {
   }
 
   void open_round(RoundId round) {
+    if (round > 1) note_arrivals(round - 1);
     if (round > 2) note_mixing(round - 2);  // its places are about to be taken
     const PlannedRound& planned = plan_.rounds[casting_.phase_of(round)];
     RoundOutcome seen;
     seen.round = round;
     seen.planned = {std::llround(planned.planned.ps)};
     for (const PlannedClique& clique : planned.cliques)
-      seen.cliques.push_back({clique.islands, {std::llround(clique.price.ps)}, {}, true});
+      seen.cliques.push_back({clique.islands, {std::llround(clique.price.ps)}, {}, true, {}});
     outcome_.rounds.push_back(std::move(seen));
     for (IslandId island = 0; island < map_.island_count(); ++island)
       actors_[std::size_t(island)]->open_round(
           now_, casting_.part(round, island, kOrigin),
           &routes_[casting_.phase_of(round)][std::size_t(island)]);
+  }
+
+  void note_arrivals(RoundId round) {
+    const PlannedRound& planned = plan_.rounds[casting_.phase_of(round)];
+    const Instant start = casting_.start_of(round, kOrigin);
+    for (std::size_t c = 0; c < planned.cliques.size(); ++c)
+      for (const Stream& stream : planned.cliques[c].streams)
+        for (const Arrival& arrival : stream.receivers) {
+          const Instant last = actors_[std::size_t(arrival.receiver)]->last_accepted(stream.sender);
+          const Seconds due =
+              stream.offset + Seconds(arrival.latency) + transfer_time(stream.payload, stream.rate);
+          outcome_.rounds[round - 1].cliques[c].arrivals.push_back(
+              {stream.sender,
+               arrival.receiver,
+               {std::llround(due.ps)},
+               last == kNever ? Duration{-1} : last - start});
+        }
   }
 
   void note_mixing(RoundId round) {
@@ -277,6 +236,7 @@ class Simulation final : public Stagehand {
   }
 
   Outcome account() {
+    if (!outcome_.rounds.empty()) note_arrivals(RoundId(outcome_.rounds.size()));
     for (RoundId round = RoundId(std::max(1, int(outcome_.rounds.size()) - 1));
          round <= outcome_.rounds.size(); ++round)
       note_mixing(round);
@@ -285,12 +245,13 @@ class Simulation final : public Stagehand {
       EdgeOutcome seen{island, {}, {}, actor.edge_counters()};
       seen.memory_peak = {std::int64_t(actor.open_slots_peak() * slot_bytes(casting_.job()))};
       outcome_.edges.push_back(seen);
-      outcome_.receivers.push_back(actor.receiver().counters());
-      outcome_.senders.push_back(actor.sender().counters());
+      outcome_.receivers.push_back(actor.receiver_counters());
+      outcome_.senders.push_back(actor.sender_counters());
+      if (settings_.actors.step_time.ps > 0) outcome_.steps.push_back(actor.steps());
     }
     note_planned_memory();
-    for (const Lane& lane : lanes_)
-      if (lane.seen().packets > 0) outcome_.lanes.push_back(lane.seen());
+    outcome_.lanes = network_.lanes();
+    outcome_.hops = network_.hops();
     outcome_.played = now_ - kOrigin;
     outcome_.added_slack = casting_.added_slack();
     return std::move(outcome_);
@@ -310,15 +271,10 @@ class Simulation final : public Stagehand {
   const Plan& plan_;
   const Casting& casting_;
   const SimulationSettings& settings_;
-  FaultDice dice_;
+  const bool edges_watched_;
   Instant now_{0};
   Agenda agenda_;
-  PacketPool pool_;
-  std::vector<Lane> lanes_;
-  std::priority_queue<std::pair<InFlight, std::uint64_t>,
-                      std::vector<std::pair<InFlight, std::uint64_t>>, Later>
-      aside_;
-  std::uint64_t order_ = 0;
+  Network network_;
   std::vector<std::vector<Route>> routes_;  // by phase and sender
   std::vector<std::unique_ptr<Actor>> actors_;
   std::vector<Cue> script_;
@@ -334,6 +290,9 @@ Result<Outcome> simulate(const PlanFile& plan, const SimulationSettings& setting
     if (ingress.edge == kNoAggregator || plan.plan.stage.technology != Technology{})
       return failure(
           "only plans with multicast and an edge in front of every island can be played");
+  for (const Aggregator& aggregator : plan.map.aggregators)
+    if (aggregator.spec.framing > Bytes{1 << 20})
+      return failure("framing of more than 1 MiB for each packet is beyond any network");
   const auto casting = Casting::make(plan.map, plan.plan, settings.actors.casting);
   if (!casting) return Unexpected<Error>{casting.error()};
   return Simulation(plan, *casting, settings).play();

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "report/outcome.hpp"
 #include "sim/actor.hpp"
@@ -21,8 +22,11 @@ struct SimulationSettings {
   Faults faults;
   // Real payloads: what an island's model is before the first round; zeros otherwise.
   std::function<void(IslandId, std::vector<float>&)> fill;
+  // When an island has finished a step of actors.step_time: for training under a plan.
+  std::function<void(Actor&, IslandId, std::uint64_t step)> step;
   // Before an island merges a fragment; for tests that check averages.
   std::function<void(Actor&, IslandId, RoundId, int fragment)> before_merge;
+  std::vector<Spectator*> spectators;
   // Called now and then with the virtual time, for progress; true to stop.
   std::function<bool(Duration played, Duration of)> progress;
 };
