@@ -8,7 +8,7 @@ help:
 	@echo 'make build     leave the release binary at build/release/cotillion'
 	@echo 'make check     formatting and clang-tidy'
 	@echo 'make sanitize  tests under ASan + UBSan; those with threads under TSan'
-	@echo 'make bench     benchmarks, each beside a peer or a limit'
+	@echo 'make bench     benchmarks, each beside a peer or a limit (installs ns-3)'
 	@echo 'make oracle    60,000 random cliques against CLP (minutes)'
 	@echo 'make fuzz      every fuzzer for FUZZ_SECONDS (default 60) seconds'
 	@echo 'make fmt       format the sources'
@@ -37,7 +37,11 @@ sanitize: setup
 	  cmake --preset $$preset >/dev/null && cmake --build --preset $$preset -j $(JOBS) && \
 	  ctest --preset $$preset -j $(JOBS) || exit 1; done
 
-bench: build
+# Peers that only benchmarks need are large: they are installed here, and CMake looks again.
+bench: setup build/release/build.ninja
+	-@tools/setup packages-bench.txt
+	@cmake --preset release >/dev/null
+	cmake --build --preset release -j $(JOBS)
 	@tools/bench build/release
 
 oracle: build
