@@ -205,9 +205,10 @@ void Actor::on_time(Instant now) {
   note_island();
 }
 
-void Actor::snapshot(RoundId, std::uint64_t first, std::span<float> values) {
+void Actor::snapshot(RoundId round, std::uint64_t first, std::span<float> values) {
   std::copy_n(model_.begin() + std::ptrdiff_t(first), values.size(), values.begin());
   merge_->to_sent(first, values);
+  stagehand_.chunk_copied(self_, round, first, values);
 }
 
 std::span<float> Actor::elements(int fragment) {
@@ -230,6 +231,7 @@ void Actor::late_ready(RoundId round, int fragment) {
     receiver_->skip_late(round, fragment);
   else
     receiver_->merge_late(round, fragment, elements(fragment));
+  stagehand_.late_merged(self_, round, fragment);
 }
 
 void Actor::round_closed(RoundId round, std::span<const Absence> absences) {

@@ -91,7 +91,19 @@ class Simulation final : public Stagehand, public Audience {
       settings_.before_merge(*actors_[std::size_t(island)], island, round, fragment);
   }
 
+  void chunk_copied(IslandId island, RoundId round, std::uint64_t first,
+                    std::span<const float> values) override {
+    if (settings_.after_copy) settings_.after_copy(island, round, first, values);
+  }
+
+  void late_merged(IslandId island, RoundId round, int fragment) override {
+    if (settings_.after_late)
+      settings_.after_late(*actors_[std::size_t(island)], island, round, fragment);
+  }
+
   void round_closed(IslandId island, RoundId round, std::span<const Absence> absences) override {
+    if (settings_.after_close)
+      settings_.after_close(*actors_[std::size_t(island)], island, round, absences, now_ - kOrigin);
     RoundOutcome& seen = outcome_.rounds[round - 1];
     const Part part = casting_.part(round, island, kOrigin);
     CliqueOutcome& clique = seen.cliques[std::size_t(part.spec.clique)];

@@ -24,9 +24,14 @@ struct SimulationSettings {
   std::function<void(IslandId, std::vector<float>&)> fill;
   // When an island has finished a step of actors.step_time: for training under a plan.
   std::function<void(Actor&, IslandId, std::uint64_t step)> step;
-  // Before an island merges a fragment; for tests that check averages.
-  std::function<void(Actor&, IslandId, RoundId, int fragment)> before_merge;
   std::vector<Spectator*> spectators;
+  // For tests that check averages, and need to see all that becomes of a model: an island copied
+  // elements from `first` on; it is about to merge a fragment; it merged what came late; it gave
+  // its account of a round, so long after the start of the first one.
+  std::function<void(IslandId, RoundId, std::uint64_t first, std::span<const float>)> after_copy;
+  std::function<void(Actor&, IslandId, RoundId, int fragment)> before_merge;
+  std::function<void(Actor&, IslandId, RoundId, int fragment)> after_late;
+  std::function<void(Actor&, IslandId, RoundId, std::span<const Absence>, Duration)> after_close;
   // Called now and then with the virtual time, for progress; true to stop.
   std::function<bool(Duration played, Duration of)> progress;
 };
