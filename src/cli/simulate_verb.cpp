@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
+#include <optional>
 
 #include "base/fingerprint.hpp"
 #include "cli/interrupt.hpp"
@@ -9,6 +11,8 @@
 #include "plan/plan_loader.hpp"
 #include "report/outcome_report.hpp"
 #include "sim/simulation.hpp"
+#include "sim/tap.hpp"
+#include "sim/trace.hpp"
 
 namespace cotillion::cli {
 namespace {
@@ -21,12 +25,66 @@ struct Options {
   std::string patience = "1ms";
   std::string exchange = "whole";
   int fragments = 8;
+  std::string trace;
+  int trace_round = 1;
+  std::string pcap;
+  std::vector<std::string> pcap_on;
   std::string output;
   bool json = false;
 };
 
+constexpr std::size_t kCaptureMost = std::size_t(2) << 30u;
+
+// Who watches, and the files they leave.
+class Watching {
+ public:
+  Watching(const Options& options, const PlanFile& plan, SimulationSettings& settings)
+      : options_(options) {
+    if (!options.trace.empty()) {
+      if (options.trace_round > settings.rounds)
+        throw Stop{kUsedWrongly, fmt::format("--trace-round {}: only {} rounds are played",
+                                             options.trace_round, settings.rounds)};
+      const auto casting = Casting::make(plan, settings.actors.casting);
+      if (casting) {
+        const auto start = [&](int round) {
+          return casting->start_of(RoundId(round), Instant{0}) - Instant{0};
+        };
+        trace_.emplace(plan, start(options.trace_round), start(options.trace_round + 1));
+        settings.spectators.push_back(&*trace_);
+      }
+    }
+    if (!options.pcap.empty()) {
+      std::vector<LaneId> lanes;
+      for (const std::string& on : options.pcap_on) {
+        const auto named = lanes_named(plan.map, on);
+        if (named.empty())
+          throw Stop{kUsedWrongly, fmt::format("--pcap-on {}: no such link in the plan; {}", on,
+                                               kLaneForms)};
+        lanes.insert(lanes.end(), named.begin(), named.end());
+      }
+      tap_.emplace(plan.map, lanes, kCaptureMost);
+      settings.spectators.push_back(&*tap_);
+    }
+  }
+
+  void write() {
+    if (trace_) write_file(options_.trace, trace_->json());
+    if (!tap_) return;
+    write_file(options_.pcap, tap_->file());
+    if (tap_->left_out() > 0)
+      fmt::print(stderr, "{}: full after {} packets; {} more are left out\n", options_.pcap,
+                 tap_->packets(), tap_->left_out());
+  }
+
+ private:
+  const Options& options_;
+  std::optional<Trace> trace_;
+  std::optional<Tap> tap_;
+};
+
 void run(const Options& options, Outcome& code) {
-  if (!options.output.empty()) expect_writable(options.output);
+  for (const std::string& file : {options.output, options.trace, options.pcap})
+    if (!file.empty()) expect_writable(file);
   const std::string text = read_file(options.plan);
   const auto plan = read_plan(text, options.plan);
   if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
@@ -48,6 +106,8 @@ void run(const Options& options, Outcome& code) {
     settings.faults = std::move(*faults);
     made_by.inputs.emplace_back("faults", fingerprint(scenario));
   }
+  settings.actors.step_time = {std::llround(plan->plan.settings.step_time.ps)};
+  Watching watching(options, *plan, settings);
   const auto say = progress_line();
   const Interrupt interrupt;
   settings.progress = [&](Duration played, Duration of) {
@@ -58,6 +118,7 @@ void run(const Options& options, Outcome& code) {
   end_progress();
   if (!outcome) throw Stop{kAnswerIsNo, options.plan + ": " + outcome.error().message};
   if (interrupt.asked()) throw Stop{kWorldFailed, "stopped; nothing was written"};
+  watching.write();
   const Json json = outcome_json(*plan, *outcome, made_by);
   if (!options.output.empty()) write_file(options.output, json.dump(1) + "\n");
   if (options.json)
@@ -89,6 +150,18 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"whole", "streamed"}));
   simulate->add_option("--fragments", options->fragments, "Of a streamed exchange (default 8)")
       ->check(CLI::Range(1, 4096));
+  simulate->add_option("--trace", options->trace,
+                       "Write a round as a trace for ui.perfetto.dev or chrome://tracing");
+  simulate->add_option("--trace-round", options->trace_round, "Which round to trace (default 1)")
+      ->check(CLI::Range(1, 1'000'000));
+  CLI::Option* pcap = simulate->add_option(
+      "--pcap", options->pcap, "Write packets for Wireshark (with tools/cotillion.lua)");
+  simulate
+      ->add_option("--pcap-on", options->pcap_on,
+                   "Of which links (as in fault files: TYO-HKG, TYO>HKG, TYO, core, last-hops, …; "
+                   "default everywhere, 2 GiB at most)")
+      ->needs(pcap)
+      ->default_val(std::vector<std::string>{"everywhere"});
   simulate->add_option("-o,--output", options->output, "Write the outcome as JSON");
   simulate->add_flag("--json", options->json, "Print the outcome as JSON");
   simulate->callback([options, &outcome] { run(*options, outcome); });

@@ -54,31 +54,38 @@ Result<JobSpec> job_of(const Map& map, const Plan& plan, const CastingSettings& 
 
 }  // namespace
 
-Result<Casting> Casting::make(const Map& map, const Plan& plan, const CastingSettings& settings) {
+Result<Casting> Casting::make(const PlanFile& file, const CastingSettings& settings) {
+  const Map& map = file.map;
+  const Plan& plan = file.plan;
   if (!plan.feasible) return failure("the plan is infeasible; nobody can play it on time");
   if (!plan.runnable)
     return failure(
         fmt::format("a clique of the plan has more than {} members; packets have no "
                     "bits for them",
                     kCliqueMembersMax));
+  for (const PlannedRound& round : plan.rounds)
+    for (const PlannedClique& clique : round.cliques)
+      if (!clique.weights.empty())
+        return failure(
+            "the plan has cliques with weights of their own; they are priced, not played yet");
   auto job = job_of(map, plan, settings);
   if (!job) return Unexpected<Error>{job.error()};
-  Casting casting(map, plan, settings);
+  Casting casting(file, settings);
   casting.job_ = *job;
   casting.size_slots();
   casting.lay_rounds();
   return casting;
 }
 
-Casting::Casting(const Map& map, const Plan& plan, const CastingSettings& settings)
-    : map_(map), plan_(plan), settings_(settings) {
-  framing_ = map.aggregators.empty() ? map.edge.framing : map.aggregators.front().spec.framing;
+Casting::Casting(const PlanFile& plan, const CastingSettings& settings)
+    : map_(plan.map), plan_(plan.plan), ingress_(plan.ingress), settings_(settings) {
+  framing_ = map_.aggregators.empty() ? map_.edge.framing : map_.aggregators.front().spec.framing;
 }
 
 // A plan's streams are fluid. Whole packets come a little later, and a round must not end before
 // they have.
 void Casting::lay_rounds() {
-  const Duration needed = hops_max_ + settings_.patience + settings_.patience;
+  const Duration needed = hops_max_ + last_hops_max_ + settings_.patience + settings_.patience;
   added_slack_ = std::max(Duration{0}, needed - whole(plan_.settings.slack));
   Instant start{0};
   for (const PlannedRound& round : plan_.rounds) {
@@ -95,10 +102,10 @@ Instant Casting::start_of(RoundId round, Instant origin) const {
 
 // Every lane holds a whole packet before it passes it on, and may let one packet of each other
 // stream go first.
-Duration Casting::hops_of(const PlannedRound& round, const Stream& stream) const {
+Duration Casting::hops_of(const PlannedRound& round, const std::vector<LaneId>& lanes) const {
   const Bytes wire = Bytes{std::int64_t(payload_bytes(job_))} + framing_;
   double longest = 0;
-  for (const LaneId lane : stream.tree) {
+  for (const LaneId lane : lanes) {
     const auto use = std::find_if(round.lanes.begin(), round.lanes.end(),
                                   [&](const LaneUse& other) { return other.lane == lane; });
     const int streams = use == round.lanes.end() ? 1 : std::max(1, use->streams);
@@ -112,9 +119,12 @@ void Casting::size_slots() {
   for (const PlannedRound& round : plan_.rounds)
     for (const PlannedClique& clique : round.cliques) {
       Duration hops{0};
-      for (const Stream& stream : clique.streams) hops = std::max(hops, hops_of(round, stream));
+      for (const Stream& stream : clique.streams)
+        hops = std::max(hops, hops_of(round, stream.tree));
       hops_max_ = std::max(hops_max_, hops);
       for (const IslandId island : clique.islands) {
+        last_hops_max_ =
+            std::max(last_hops_max_, hops_of(round, ingress_[std::size_t(island)].lanes));
         const std::size_t wanted =
             slot_count(share_of(map_, island), int(clique.islands.size()) - 1, clique.rate,
                        hops + settings_.patience);
@@ -139,14 +149,15 @@ Part Casting::part(RoundId round, IslandId island, Instant origin) const {
   part.clique = clique->islands;
   part.spec = equal_round(round, int(clique->islands.size()), own);
   part.spec.clique = int(clique - planned.cliques.begin());
+  const Ingress& ingress = ingress_[std::size_t(island)];
   Duration latest{0};
   for (std::size_t bit = 0; bit < clique->islands.size(); ++bit)
     part.spec.source[bit] = clique->islands[bit];
   for (const Stream& stream : clique->streams) {
-    const Duration hops = hops_of(planned, stream);
+    const Duration hops = hops_of(planned, stream.tree);
     for (const Arrival& arrival : stream.receivers)
       if (arrival.receiver == island)
-        latest = std::max(latest, whole(stream.offset) + arrival.latency + hops);
+        latest = std::max(latest, whole(stream.offset) + arrival.latency - ingress.latency + hops);
     if (stream.sender != island) continue;
     part.sends = true;
     part.stream = {.round = round,
@@ -159,12 +170,12 @@ Part Casting::part(RoundId round, IslandId island, Instant origin) const {
   }
   const Bytes wire = Bytes{std::int64_t(payload_bytes(job_))} + framing_;
   const double pace = clique->rate.value > 0 ? transfer_time(wire, clique->rate).ps : 0;
-  part.spec.first_deadline = start + latest + settings_.patience + Duration{std::llround(pace)};
+  part.spec.first_deadline = start + latest + settings_.patience;
   part.spec.last_deadline =
       part.spec.first_deadline + Duration{std::llround(pace * (chunk_count(job_) - 1.0))};
   const Instant end = start_of(round + 1, origin);
   part.receiver = {part.spec, settings_.exchange == Exchange::kWhole ? end : start,
-                   settings_.patience};
+                   ingress.latency + hops_of(planned, ingress.lanes) + settings_.patience};
   return part;
 }
 

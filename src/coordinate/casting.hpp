@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "plan/plan.hpp"
+#include "plan/plan_loader.hpp"
 #include "protocol/receiver.hpp"
 
 namespace cotillion {
@@ -34,8 +34,7 @@ class Casting {
  public:
   // Refuses plans that cannot be played, with the reason: infeasible, not runnable, chunks that
   // are no whole beats, edges that disagree about them, payloads that are no whole elements.
-  [[nodiscard]] static Result<Casting> make(const Map& map, const Plan& plan,
-                                            const CastingSettings& settings);
+  [[nodiscard]] static Result<Casting> make(const PlanFile& plan, const CastingSettings& settings);
 
   [[nodiscard]] const JobSpec& job() const { return job_; }
   [[nodiscard]] ChunkId job_chunks() const { return chunk_count(job_); }
@@ -54,19 +53,21 @@ class Casting {
   [[nodiscard]] Duration hops_max() const { return hops_max_; }
 
  private:
-  Casting(const Map& map, const Plan& plan, const CastingSettings& settings);
+  Casting(const PlanFile& plan, const CastingSettings& settings);
   void size_slots();
   void lay_rounds();
-  [[nodiscard]] Duration hops_of(const PlannedRound& round, const Stream& stream) const;
+  [[nodiscard]] Duration hops_of(const PlannedRound& round, const std::vector<LaneId>& lanes) const;
 
   const Map& map_;
   const Plan& plan_;
+  const std::vector<Ingress>& ingress_;
   CastingSettings settings_;
   JobSpec job_;
   Bytes framing_;
   std::vector<Instant> starts_;  // of the period's rounds, from its start
   Duration period_;
   Duration hops_max_{0};
+  Duration last_hops_max_{0};  // the same between edges and islands
   Duration added_slack_{0};
   std::vector<std::size_t> slots_;  // by island
 };

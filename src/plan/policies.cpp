@@ -41,11 +41,11 @@ class Scorer {
     say("ring all-reduce");
     const RingOrder order =
         settings_.ring_order.empty() ? best_ring(unicast_) : RingOrder{settings_.ring_order, false};
-    const Exchange around = ring(unicast_, order.order, memory_);
+    const RivalExchange around = ring(unicast_, order.order, memory_);
     const std::string found = ring_note(order);
     overlapped("ring all-reduce", around, found);
     say("butterfly all-reduce");
-    const Exchange direct = butterfly(unicast_, memory_);
+    const RivalExchange direct = butterfly(unicast_, memory_);
     overlapped("butterfly all-reduce", direct, "direct reduce-scatter and all-gather");
     say("one-peer exponential");
     overlapped("one-peer exponential",
@@ -86,7 +86,7 @@ class Scorer {
   }
 
   // A rival that trains while it exchanges, once every round.
-  void overlapped(const std::string& name, const Exchange& exchange, const std::string& note) {
+  void overlapped(const std::string& name, const RivalExchange& exchange, const std::string& note) {
     Policy policy = from_exchange(name, exchange, note);
     policy.cycle = round_length(exchange.time, settings_.plan);
     policy.area = exchange.mixing.area;
@@ -103,7 +103,7 @@ class Scorer {
 
   // A rival whose GPUs wait: H steps, then the exchange. A step's update waits for the steps that
   // are left before the exchange, (H − 1)/2 on average; nobody trains meanwhile.
-  void blocking(const std::string& name, const Exchange& exchange, int steps,
+  void blocking(const std::string& name, const RivalExchange& exchange, int steps,
                 const std::string& note) {
     Policy policy = from_exchange(name, exchange, note);
     block(policy, steps);
@@ -191,7 +191,7 @@ class Scorer {
     return mean;
   }
 
-  [[nodiscard]] Policy from_exchange(const std::string& name, const Exchange& exchange,
+  [[nodiscard]] Policy from_exchange(const std::string& name, const RivalExchange& exchange,
                                      const std::string& note) const {
     Policy policy;
     policy.kind = Policy::Kind::kRival;

@@ -63,9 +63,9 @@ PhasePrice price_exponential(const Stage& stage, const std::vector<IslandId>& or
 
 }  // namespace
 
-Exchange butterfly(const Stage& stage, MixingMemory& memory) {
+RivalExchange butterfly(const Stage& stage, MixingMemory& memory) {
   const int n = stage.map().island_count();
-  Exchange exchange;
+  RivalExchange exchange;
   exchange.mixing = everybody_averages(n, memory);
   if (n < 2) return exchange;
   std::vector<Flow> flows;
@@ -80,17 +80,17 @@ Exchange butterfly(const Stage& stage, MixingMemory& memory) {
   return exchange;
 }
 
-Exchange ring(const Stage& stage, const std::vector<IslandId>& order, MixingMemory& memory) {
+RivalExchange ring(const Stage& stage, const std::vector<IslandId>& order, MixingMemory& memory) {
   const int n = stage.map().island_count();
   const RingPrice price = price_ring(stage, order);
   return {price.time, price.serialisation, everybody_averages(n, memory), 2.0 * (n - 1) / n,
           price.limit};
 }
 
-Exchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order,
+RivalExchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order,
                               MixingMemory& memory) {
   const int n = int(order.size());
-  Exchange exchange;
+  RivalExchange exchange;
   if (n < 2) {
     exchange.mixing = everybody_averages(n, memory);
     return exchange;
@@ -159,10 +159,10 @@ std::vector<IslandId> exponential_order(const Stage& stage) {
   return order;
 }
 
-Exchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds, MixingMemory& memory) {
+RivalExchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds, MixingMemory& memory) {
   const int n = stage.map().island_count();
   Random random(seed);
-  Exchange exchange;
+  RivalExchange exchange;
   Schedule schedule{"random pairs", {}};
   for (int k = 0; k < rounds; ++k) {
     std::vector<IslandId> order;

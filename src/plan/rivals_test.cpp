@@ -101,7 +101,7 @@ TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
   MixingMemory memory;
   // Each island sends a third to two others at 4 Gbps: 600 ms, and 25 ms to fly; twice.
   const auto floor = unicast(kTriangle);
-  const Exchange exchange = butterfly(floor->stage, memory);
+  const RivalExchange exchange = butterfly(floor->stage, memory);
   EXPECT_NEAR(exchange.time.ms(), 2 * 625, 1e-9);
   EXPECT_NEAR(exchange.payloads_out, 4.0 / 3, 1e-12);
   EXPECT_EQ(exchange.mixing.area, 1);
@@ -110,7 +110,7 @@ TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
 TEST(OnePeer, FourIslandsAverageExactlyInTwoRounds) {
   MixingMemory memory;
   const auto floor = unicast(kSquare);
-  const Exchange exchange = one_peer_exponential(floor->stage, {0, 1, 2, 3}, memory);
+  const RivalExchange exchange = one_peer_exponential(floor->stage, {0, 1, 2, 3}, memory);
   // One state out, one in: 400 ms. Jumps of two fly 50 ms at most (B→D by way of A).
   EXPECT_NEAR(exchange.time.ms(), 450, 1e-9);
   EXPECT_EQ(exchange.mixing.settles_after, 2);
@@ -121,7 +121,7 @@ TEST(OnePeer, FourIslandsAverageExactlyInTwoRounds) {
 TEST(OnePeer, TwoIslandsSwapAndAverage) {
   MixingMemory memory;
   const auto floor = unicast(kPair);
-  const Exchange exchange = one_peer_exponential(floor->stage, {0, 1}, memory);
+  const RivalExchange exchange = one_peer_exponential(floor->stage, {0, 1}, memory);
   EXPECT_NEAR(exchange.time.ms(), 1050, 1e-9);
   EXPECT_EQ(exchange.mixing.area, 1);
 }
@@ -129,7 +129,7 @@ TEST(OnePeer, TwoIslandsSwapAndAverage) {
 TEST(RandomPairs, TwoIslandsAlwaysMeet) {
   MixingMemory memory;
   const auto floor = unicast(kPair);
-  const Exchange exchange = random_pairs(floor->stage, 5, 4, memory);
+  const RivalExchange exchange = random_pairs(floor->stage, 5, 4, memory);
   EXPECT_NEAR(exchange.time.ms(), 1050, 1e-9);
   EXPECT_EQ(exchange.mixing.area, 1);
   EXPECT_EQ(exchange.payloads_out, 1);

@@ -93,8 +93,11 @@ Instant Actor::own_time(Instant now) const {
 
 Instant Actor::true_time(Instant own) const {
   if (own == kNever || (ahead_.ps == 0 && drift_ == 0)) return own;
-  const Instant guess = own - ahead_;
-  return Instant{std::llround(double(guess.ps) / (1 + drift_))};
+  // The first instant at which the island's clock shows that much, to the picosecond: waking it a
+  // moment early would wake it for nothing, for ever.
+  Instant guess{std::llround(double((own - ahead_).ps) / (1 + drift_)) - 2};
+  while (own_time(guess) < own) ++guess.ps;
+  return guess;
 }
 
 void Actor::set_clock(Duration ahead, double drift) {

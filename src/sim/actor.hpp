@@ -52,6 +52,8 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   [[nodiscard]] Instant next_deadline() const;
 
   void set_clock(Duration ahead, double drift);
+  // When its clock shows that much.
+  [[nodiscard]] Instant true_time(Instant own) const;
   // Its steps take `factor` times as long, and it sends that much too late.
   void set_slow(double factor, Duration late);
   void die();
@@ -91,7 +93,6 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   [[nodiscard]] Duration step_length() const;
   [[nodiscard]] std::span<float> elements(int fragment);
   [[nodiscard]] Instant own_time(Instant now) const;
-  [[nodiscard]] Instant true_time(Instant own) const;
   void note_island();
   void note_edge() { edge_due_ = edge_->next_deadline(); }
   [[nodiscard]] Instant late_by(Instant due) const { return due == kNever ? due : due + late_; }

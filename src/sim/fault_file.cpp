@@ -108,35 +108,18 @@ class FaultReader {
       if (!(std::abs(fault.drift) <= 0.01))
         fields.problem("drift_ppm", "a clock that runs that wild", "at most 10,000");
     }
-    read_span(fields, fault);
+    if (kind == IslandFault::Kind::kRestart)
+      fault.from = fields.duration("from", Need::kRequired).value_or(Duration{0});
+    else if (kind != IslandFault::Kind::kClock)  // a clock is wrong from beginning to end
+      read_span(fields, fault);
     fields.finish();
     faults_.islands.push_back(fault);
   }
 
   void find_lanes(Fields& fields, const std::string& on, LaneFault& fault) {
-    const Map& map = plan_.map;
-    const int core = int(2 * map.links.size());
-    for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
-      const bool down = enters_island(map, lane);
-      if (on == "everywhere" || (on == "core" && lane < core) ||
-          (on == "last-hops" && lane >= core && down) ||
-          (on == "first-hops" && lane >= core && !down))
-        fault.lanes.push_back(lane);
-    }
-    if (!fault.lanes.empty()) return;
-    for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
-      const std::string from = lane_from(map, lane), to = lane_to(map, lane);
-      if (lane < core &&
-          (on == fmt::format("{}>{}", from, to) || on == fmt::format("{}-{}", from, to) ||
-           on == fmt::format("{}-{}", to, from)))
-        fault.lanes.push_back(lane);
-    }
-    if (const auto island = find_island(map, on); fault.lanes.empty() && island)
-      fault.lanes = {lane_up(map, *island), lane_down(map, *island)};
+    fault.lanes = lanes_named(plan_.map, on);
     if (fault.lanes.empty())
-      fields.problem("on", fmt::format("no link \"{}\" in the plan", on),
-                     "a link \"TYO-HKG\", one direction \"TYO>HKG\", an island's access \"TYO\", "
-                     "\"core\", \"first-hops\", \"last-hops\" or \"everywhere\"");
+      fields.problem("on", fmt::format("no link \"{}\" in the plan", on), std::string(kLaneForms));
   }
 
   const PlanFile& plan_;
@@ -145,6 +128,28 @@ class FaultReader {
 };
 
 }  // namespace
+
+std::vector<LaneId> lanes_named(const Map& map, const std::string& on) {
+  std::vector<LaneId> lanes;
+  const int core = int(2 * map.links.size());
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
+    const bool down = enters_island(map, lane);
+    if (on == "everywhere" || (on == "core" && lane < core) ||
+        (on == "last-hops" && lane >= core && down) ||
+        (on == "first-hops" && lane >= core && !down))
+      lanes.push_back(lane);
+  }
+  if (!lanes.empty()) return lanes;
+  for (LaneId lane = 0; lane < core; ++lane) {
+    const std::string from = lane_from(map, lane), to = lane_to(map, lane);
+    if (on == fmt::format("{}>{}", from, to) || on == fmt::format("{}-{}", from, to) ||
+        on == fmt::format("{}-{}", to, from))
+      lanes.push_back(lane);
+  }
+  if (const auto island = find_island(map, on); lanes.empty() && island)
+    lanes = {lane_up(map, *island), lane_down(map, *island)};
+  return lanes;
+}
 
 Expected<Faults, Diagnostics> read_faults(std::string_view text, const std::string& file,
                                           const PlanFile& plan) {

@@ -58,7 +58,12 @@ struct Faults {
   std::vector<IslandFault> islands;
 };
 
-// The forms that `on` takes are in docs/files.md: "everywhere", "core", "last-hops", "TYO-HKG", …
+// Lanes as people name them; empty when there is no such thing on the map.
+[[nodiscard]] std::vector<LaneId> lanes_named(const Map& map, const std::string& on);
+inline constexpr std::string_view kLaneForms =
+    "a link \"TYO-HKG\", one direction \"TYO>HKG\", an island's access \"TYO\", \"core\", "
+    "\"first-hops\", \"last-hops\" or \"everywhere\"";
+
 [[nodiscard]] Expected<Faults, Diagnostics> read_faults(std::string_view text,
                                                         const std::string& file,
                                                         const PlanFile& plan);

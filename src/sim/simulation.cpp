@@ -41,8 +41,15 @@ class Simulation final : public Stagehand, public Audience {
   }
 
   Outcome play() {
-    const Instant end = casting_.start_of(RoundId(settings_.rounds + 1), kOrigin) +
-                        casting_.hops_max() + settings_.actors.casting.patience;
+    Instant end = casting_.start_of(RoundId(settings_.rounds + 1), kOrigin) + casting_.hops_max() +
+                  settings_.actors.casting.patience;
+    // Until everyone has given its account of the last round, whatever its clock says.
+    for (IslandId island = 0; island < map_.island_count(); ++island) {
+      const Part part = casting_.part(RoundId(settings_.rounds), island, kOrigin);
+      const Instant closes =
+          std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
+      end = std::max(end, actors_[std::size_t(island)]->true_time(closes));
+    }
     while (agenda_.next_time() <= end) {
       now_ = agenda_.next_time();
       const int place = agenda_.next_place();
@@ -113,7 +120,8 @@ class Simulation final : public Stagehand, public Audience {
           {island, part.clique[std::size_t(absence.member)], absence.chunks, absence.first_chunk});
     }
     if (part.spec.expected == 0) return;
-    const Instant last = actors_[std::size_t(island)]->receiver().last_placed(round);
+    const Actor& actor = *actors_[std::size_t(island)];
+    const Instant last = actor.true_time(actor.receiver().last_placed(round));
     clique.measured = std::max(clique.measured, last - casting_.start_of(round, kOrigin));
     seen.measured = std::max(seen.measured, clique.measured);
   }
@@ -239,8 +247,9 @@ class Simulation final : public Stagehand, public Audience {
       const double share = 1.0 / double(casting_.job_chunks());
       for (ChunkId chunk = 0; chunk < casting_.job_chunks(); ++chunk) {
         const ContributorMask mask = masks.empty() ? 0 : masks[chunk];
-        const double each = share / (1 + std::popcount(mask));
-        mixing[i * n + i] += each;
+        const bool fills = settings_.actors.merge.missing == Missing::kOwnForMissing;
+        const double each = share / (fills ? part.spec.members : 1 + std::popcount(mask));
+        mixing[i * n + i] += share - each * std::popcount(mask);
         for (ContributorMask left = mask; left != 0; left &= left - 1)
           mixing[i * n + std::size_t(part.clique[std::size_t(std::countr_zero(left))])] += each;
       }
@@ -305,7 +314,7 @@ Result<Outcome> simulate(const PlanFile& plan, const SimulationSettings& setting
   for (const Aggregator& aggregator : plan.map.aggregators)
     if (aggregator.spec.framing > Bytes{1 << 20})
       return failure("framing of more than 1 MiB for each packet is beyond any network");
-  const auto casting = Casting::make(plan.map, plan.plan, settings.actors.casting);
+  const auto casting = Casting::make(plan, settings.actors.casting);
   if (!casting) return Unexpected<Error>{casting.error()};
   return Simulation(plan, *casting, settings).play();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "protocol/counters.hpp"
+#include "protocol/packet.hpp"
 #include "sim/route.hpp"
 
 namespace cotillion {

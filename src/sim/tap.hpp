@@ -1,0 +1,31 @@
+// The packets of chosen lanes as a capture file, at the virtual time at which their last bit
+// arrives at the far end. In a rehearsal payloads are only counted: packets say ZERO.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/spectator.hpp"
+
+namespace cotillion {
+
+class Tap final : public Spectator {
+ public:
+  // Ends at `most` bytes, so that a long play does not fill the memory.
+  Tap(const Map& map, const std::vector<LaneId>& lanes, std::size_t most);
+
+  [[nodiscard]] bool watches(LaneId lane) const override { return lanes_[std::size_t(lane)]; }
+  void on_passage(const Passage& passage, ByteView packet) override;
+
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] std::uint64_t packets() const { return packets_; }
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+
+ private:
+  std::vector<bool> lanes_;
+  std::size_t most_;
+  std::string file_;
+  std::uint64_t packets_ = 0, left_out_ = 0;
+};
+
+}  // namespace cotillion
