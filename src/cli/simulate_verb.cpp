@@ -23,6 +23,7 @@ struct Options {
   int rounds = 0;
   std::uint64_t seed = 1;
   std::string patience = "1ms";
+  std::string memory;
   std::string exchange = "whole";
   int fragments = 8;
   std::string trace;
@@ -58,8 +59,8 @@ class Watching {
       for (const std::string& on : options.pcap_on) {
         const auto named = lanes_named(plan.map, on);
         if (named.empty())
-          throw Stop{kUsedWrongly, fmt::format("--pcap-on {}: no such link in the plan; {}", on,
-                                               kLaneForms)};
+          throw Stop{kUsedWrongly,
+                     fmt::format("--pcap-on {}: no such link in the plan; {}", on, kLaneForms)};
         lanes.insert(lanes.end(), named.begin(), named.end());
       }
       tap_.emplace(plan.map, lanes, kCaptureMost);
@@ -96,6 +97,8 @@ void run(const Options& options, Outcome& code) {
   settings.rounds = options.rounds > 0 ? options.rounds : int(plan->plan.rounds.size());
   settings.seed = options.seed;
   settings.actors.casting.patience = option_value(parse_duration(options.patience), "--patience");
+  if (!options.memory.empty())
+    settings.actors.casting.memory = option_value(parse_bytes(options.memory), "--memory");
   settings.actors.casting.exchange =
       options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
   settings.actors.casting.fragments = options.fragments;
@@ -144,6 +147,9 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
   simulate->add_option("--patience", options->patience,
                        "How long an edge waits for a chunk beyond its latest planned arrival "
                        "(default 1ms)");
+  simulate->add_option("--memory", options->memory,
+                       "What every edge really has, whatever the plan was made for: see it "
+                       "overflow (\"0B\")");
   simulate
       ->add_option("--exchange", options->exchange,
                    "whole: copied at a round's start, merged at its end; streamed: by fragments")

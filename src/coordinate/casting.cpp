@@ -15,11 +15,12 @@ Duration whole(Seconds time) {
 }
 
 // The island's share of its edge.
-EdgeSpec share_of(const Map& map, IslandId island) {
+EdgeSpec share_of(const Map& map, IslandId island, std::optional<Bytes> memory) {
   for (const Aggregator& aggregator : map.aggregators)
     if (std::find(aggregator.serves.begin(), aggregator.serves.end(), island) !=
         aggregator.serves.end()) {
       EdgeSpec share = aggregator.spec;
+      share.memory = memory.value_or(share.memory);
       share.memory = share.memory / std::int64_t(aggregator.serves.size());
       return share;
     }
@@ -57,7 +58,11 @@ Result<JobSpec> job_of(const Map& map, const Plan& plan, const CastingSettings& 
 Result<Casting> Casting::make(const PlanFile& file, const CastingSettings& settings) {
   const Map& map = file.map;
   const Plan& plan = file.plan;
-  if (!plan.feasible) return failure("the plan is infeasible; nobody can play it on time");
+  if (!plan.feasible)
+    return failure(
+        "the plan is infeasible: it has no rates and no rounds that could be played. Plan with "
+        "more "
+        "memory; `simulate --memory` then shows what happens on edges that have less");
   if (!plan.runnable)
     return failure(
         fmt::format("a clique of the plan has more than {} members; packets have no "
@@ -126,8 +131,8 @@ void Casting::size_slots() {
         last_hops_max_ =
             std::max(last_hops_max_, hops_of(round, ingress_[std::size_t(island)].lanes));
         const std::size_t wanted =
-            slot_count(share_of(map_, island), int(clique.islands.size()) - 1, clique.rate,
-                       hops + settings_.patience);
+            slot_count(share_of(map_, island, settings_.memory), int(clique.islands.size()) - 1,
+                       clique.rate, hops + settings_.patience);
         // No two chunks of two rounds need more.
         slots_[std::size_t(island)] = std::max(
             slots_[std::size_t(island)], std::min<std::size_t>(wanted, 2 * chunk_count(job_)));

@@ -3,6 +3,7 @@
 // here, so that they play the same piece.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/result.hpp"
@@ -19,6 +20,8 @@ struct CastingSettings {
   // Beyond the latest planned arrival and the hops' store-and-forward time, until a chunk is given
   // up at an edge: for jitter and clocks.
   Duration patience{1'000'000'000};
+  // What edges really have, when it is not what the plan was made for: to see it overflow.
+  std::optional<Bytes> memory;
 };
 
 // One island's part in one round.

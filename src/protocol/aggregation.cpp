@@ -24,6 +24,7 @@ Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
       scratch_(slot_stride_),
       store_(spec.resend_packets, stored_payload(spec), spec.resend),
       request_(spec.job.beats),
+      heartbeat_wait_(spec.heartbeat),
       tokens_(double(spec.burst.count)) {
   COTILLION_CHECK(checked(spec).has_value());
   for (std::size_t i = 0; i < rounds_.size(); ++i) rounds_[i].ledger = &ledger_[i * chunks_];
@@ -85,7 +86,8 @@ Result<RoundSpec> Aggregation::open_round(Instant now, const RoundSpec& spec, Ou
   newest_ = spec.round;
   any_round_ = true;
   announce(PacketType::kHeartbeat, round, Towards::kIsland, kOwnIsland, out);
-  heartbeat_at_ = now + spec_.heartbeat;
+  heartbeat_wait_ = spec_.heartbeat;
+  heartbeat_at_ = now + heartbeat_wait_;
   return spec;
 }
 
@@ -271,7 +273,8 @@ void Aggregation::on_time(Instant now, Outbox& out) {
   const bool done = std::all_of(rounds_.begin(), rounds_.end(), [](const LiveRound& round) {
     return !round.open || round.acknowledged;
   });
-  heartbeat_at_ = done ? kNever : now + spec_.heartbeat;
+  heartbeat_wait_ = std::min(heartbeat_wait_ + heartbeat_wait_, spec_.heartbeat);
+  heartbeat_at_ = done ? kNever : now + heartbeat_wait_;
 }
 
 Instant Aggregation::next_deadline() const {

@@ -134,6 +134,7 @@ class Aggregation {
   RoundId newest_ = 0;
   bool any_round_ = false;
   Instant heartbeat_at_ = kNever;
+  Duration heartbeat_wait_;
   std::array<std::uint32_t, 16> control_sequence_{};  // by type
   // Token bucket of the job's rate.
   double tokens_;

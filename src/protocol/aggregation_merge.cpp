@@ -148,7 +148,8 @@ void Aggregation::end(Instant now, LiveRound& round, Outbox& out) {
   round.ended = true;
   round.due = chunks_;
   announce(PacketType::kEnd, round, Towards::kIsland, kOwnIsland, out);
-  heartbeat_at_ = now + spec_.heartbeat;
+  heartbeat_wait_ = std::min(spec_.insist, spec_.heartbeat);
+  heartbeat_at_ = now + heartbeat_wait_;
 }
 
 void Aggregation::announce(PacketType type, const LiveRound& round, Towards towards,

@@ -44,6 +44,7 @@ Result<AggregationSpec> checked(const AggregationSpec& spec) {
       gaps.round_trip.ps <= 0)
     return wrong(
         fmt::format("repair needs a window, a round trip and 1 to {} requests", kRequestsMax));
+  if (spec.insist.ps <= 0) return wrong("insisting on END without time between");
   if (spec.heartbeat.ps <= 0) return wrong("heartbeats without time between them");
   return spec;
 }

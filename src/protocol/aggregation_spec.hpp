@@ -25,6 +25,9 @@ struct AggregationSpec {
   Duration resend{200'000'000'000};     // t_resend: what was sent is kept for this long at least
   Duration linger{1'000'000'000};       // a request that comes again within this crossed its answer
   Duration heartbeat{100'000'000'000};  // between announcements to the island
+  // From a round's END to the first of them, if the island has not acknowledged it: END may be lost
+  // and with it the last sums. Then twice as long each time, up to `heartbeat`.
+  Duration insist{1'000'000'000};
   Payloads payloads = Payloads::kReal;  // kCounted refuses contributions that are not zero
   bool repair = false;                  // before aggregation, from the senders' own edges
   GapSettings repair_gaps{};

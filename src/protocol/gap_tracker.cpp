@@ -6,6 +6,11 @@
 #include "base/check.hpp"
 
 namespace cotillion {
+namespace {
+
+constexpr Duration kLongestAnswer{1'000'000'000'000};  // waits double up to half a million times it
+
+}  // namespace
 
 GapTracker::GapTracker(const GapSettings& settings)
     : window_(std::bit_ceil(settings.window)),
@@ -15,7 +20,9 @@ GapTracker::GapTracker(const GapSettings& settings)
       next_(window_ + attempts_ + 1),
       previous_(window_ + attempts_ + 1),
       number_(window_),
-      due_(window_) {
+      attempt_(window_),
+      since_(window_),
+      answer_(settings.round_trip) {
   COTILLION_CHECK(settings.window > 0 && settings.requests_max > 0 &&
                   settings.requests_max <= kRequestsMax);
   COTILLION_CHECK(settings.round_trip.ps > 0);
@@ -25,13 +32,15 @@ GapTracker::GapTracker(const GapSettings& settings)
 std::size_t GapTracker::bytes(const GapSettings& settings) {
   const std::size_t window = std::bit_ceil(settings.window);
   const std::size_t links = window + std::size_t(settings.requests_max) + 1;
-  return links * 2 * sizeof(std::uint32_t) + window * (sizeof(std::uint32_t) + sizeof(Instant));
+  return links * 2 * sizeof(std::uint32_t) +
+         window * (sizeof(std::uint32_t) + sizeof(std::uint8_t) + sizeof(Instant));
 }
 
 void GapTracker::reset(std::uint32_t next) {
   for (std::uint32_t i = 0; i < next_.size(); ++i) next_[i] = previous_[i] = i;
   upcoming_ = next;
   missing_ = 0;
+  answered_ = Instant{0};
 }
 
 bool GapTracker::is_missing(std::uint32_t number) const {
@@ -57,15 +66,35 @@ void GapTracker::arrive(Instant now, std::uint32_t number) {
     if (next_[entry] != entry) give_up(number_[entry]);
     ++upcoming_;
   } else if (is_missing(number)) {
-    close(entry_of(number));
+    const std::uint32_t entry = entry_of(number);
+    if (attempt_[entry] == 1) {  // else: an answer to which request?
+      learn(now - since_[entry]);
+      answered_ = std::max(answered_, since_[entry]);
+    }
+    close(entry);
   }
+}
+
+void GapTracker::learn(Duration answer) {
+  answer.ps = std::max<std::int64_t>(answer.ps, 0);
+  if (mean_.ps == 0) {
+    mean_ = answer;
+    deviation_ = {answer.ps / 2};
+  } else {
+    const std::int64_t off = answer.ps - mean_.ps;
+    deviation_.ps += ((off < 0 ? -off : off) - deviation_.ps) / 4;
+    mean_.ps += off / 8;
+  }
+  const std::int64_t longest = std::int64_t(kLongestAnswer.ps);
+  answer_.ps =
+      std::clamp(mean_.ps + 4 * deviation_.ps, round_trip_.ps, std::max(longest, round_trip_.ps));
 }
 
 void GapTracker::open(Instant now, std::uint32_t number) {
   const std::uint32_t entry = entry_of(number);
   if (next_[entry] != entry) give_up(number_[entry]);
   number_[entry] = number;
-  due_[entry] = now + hold_;
+  since_[entry] = now;
   ++missing_;
   link(entry, 0);
 }
@@ -87,14 +116,15 @@ void GapTracker::give_up_below(std::uint32_t number) {
   if (std::int32_t(number - upcoming_) > 0) upcoming_ = number;
 }
 
-// Within one list the wait is the same for all, so lists stay in order of time.
 void GapTracker::again(Instant now, std::uint32_t entry, std::uint32_t attempt) {
   unlink(entry);
-  due_[entry] = attempt + 1 < attempts_ ? now + Duration{round_trip_.ps << attempt} : kNever;
-  link(entry, attempt + 1);
+  since_[entry] = now;
+  answered_ = std::min(answered_, now);  // hosts' clocks may step back
+  link(entry, attempt);
 }
 
 void GapTracker::link(std::uint32_t entry, std::uint32_t attempt) {
+  attempt_[entry] = std::uint8_t(attempt);
   const std::uint32_t last = previous_[head(attempt)];
   next_[last] = entry;
   previous_[entry] = last;
@@ -119,7 +149,7 @@ Instant GapTracker::next_deadline() const {
   Instant soonest = kNever;
   for (std::uint32_t attempt = 0; attempt < attempts_; ++attempt)
     if (const std::uint32_t first = next_[head(attempt)]; first != head(attempt))
-      soonest = std::min(soonest, due_[first]);
+      soonest = std::min(soonest, due_at(first, attempt));
   return soonest;
 }
 

@@ -183,6 +183,26 @@ TEST(GapTracker, AResetForgetsEverything) {
   EXPECT_EQ(asked(gaps, 0), Numbers{7});
 }
 
+TEST(GapTracker, WaitsAsLongAsAnswersTake) {
+  GapTracker gaps(kUsual);  // a round trip of 100
+  gaps.expect({0}, 3);
+  EXPECT_EQ(asked(gaps, 0), (Numbers{0, 1, 2}));
+  gaps.arrive({80}, 0);
+  gaps.arrive({90}, 1);
+  EXPECT_EQ(gaps.next_deadline(), Instant{81 + 4 * 33});  // RFC 6298, in whole numbers
+}
+
+TEST(GapTracker, AnAnswerThatIsOvertakenByALaterOneIsLost) {
+  GapTracker gaps(kUsual);
+  gaps.expect({0}, 1);
+  EXPECT_EQ(asked(gaps, 0), Numbers{0});
+  gaps.expect({10}, 2);
+  EXPECT_EQ(asked(gaps, 10), Numbers{1});
+  EXPECT_EQ(asked(gaps, 50), Numbers{});
+  gaps.arrive({60}, 1);
+  EXPECT_EQ(asked(gaps, 60), Numbers{0});
+}
+
 // The same contract in the plainest words: a map from missing numbers to their next request.
 class Model {
  public:
@@ -190,13 +210,19 @@ class Model {
       : settings_(settings), upcoming_(start) {}
 
   void expect(std::int64_t now, std::uint64_t next) {
-    for (; upcoming_ < next; ++upcoming_) missing_[upcoming_] = {now + settings_.hold.ps, 0};
+    for (; upcoming_ < next; ++upcoming_) missing_[upcoming_] = {now, 0};
     while (!missing_.empty() && missing_.begin()->first + settings_.window < upcoming_)
       give_up(missing_.begin()->first);
   }
   void arrive(std::int64_t now, std::uint64_t number) {
     if (number >= upcoming_) expect(now, number + 1);
-    missing_.erase(number);
+    const auto gap = missing_.find(number);
+    if (gap == missing_.end()) return;
+    if (gap->second.requests == 1) {
+      learn(now - gap->second.since);
+      answered_ = std::max(answered_, gap->second.since);
+    }
+    missing_.erase(gap);
   }
   void give_up(std::uint64_t number) { given_up += missing_.erase(number); }
   void give_up_below(std::uint64_t number) {
@@ -206,15 +232,16 @@ class Model {
   [[nodiscard]] Instant next_deadline() const {
     Instant soonest = kNever;
     for (const auto& [number, gap] : missing_)
-      if (gap.requests < settings_.requests_max) soonest = std::min(soonest, Instant{gap.due});
+      if (gap.requests < settings_.requests_max) soonest = std::min(soonest, Instant{due_at(gap)});
     return soonest;
   }
   Numbers due(std::int64_t now) {
     Numbers numbers;
     for (auto& [number, gap] : missing_) {
-      if (gap.requests == settings_.requests_max || gap.due > now) continue;
+      if (gap.requests == settings_.requests_max || due_at(gap) > now) continue;
       numbers.push_back(std::uint32_t(number));
-      gap.due = now + (settings_.round_trip.ps << gap.requests++);
+      gap.since = now;
+      ++gap.requests;
     }
     return numbers;
   }
@@ -224,9 +251,21 @@ class Model {
 
  private:
   struct Gap {
-    std::int64_t due;
+    std::int64_t since;
     int requests;
   };
+  [[nodiscard]] std::int64_t due_at(const Gap& gap) const {
+    const std::int64_t held = gap.since + settings_.hold.ps;
+    if (gap.requests == 0 || held < answered_) return held;
+    return gap.since +
+           (std::max(settings_.round_trip.ps, mean_ + 4 * deviation_) << (gap.requests - 1));
+  }
+  void learn(std::int64_t answer) {
+    const std::int64_t off = answer - mean_;
+    deviation_ = mean_ == 0 ? answer / 2 : deviation_ + (std::abs(off) - deviation_) / 4;
+    mean_ = mean_ == 0 ? answer : mean_ + off / 8;
+  }
+  std::int64_t mean_ = 0, deviation_ = 0, answered_ = 0;
   GapSettings settings_;
   std::uint64_t upcoming_;
   std::map<std::uint64_t, Gap> missing_;

@@ -75,6 +75,7 @@ std::unique_ptr<Edge> Actor::make_edge() const {
   share.resend_packets = packets_in(resend_, job_);
   share.live_rounds = kLiveRounds;
   share.payloads = settings_.payloads;
+  share.insist = share.linger = round_trip_;
   AggregationSeals seals{sealed(edge_boot_), sealed(island_boot_), sealed(kFirstBoot), {}, {}};
   for (int source = 0; source < islands_; ++source) seals.sources.push_back(sealed(kFirstBoot));
   const Bytes sums{std::int64_t(footprint(share).sums)};

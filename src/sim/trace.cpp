@@ -13,11 +13,10 @@ constexpr int kSamples = 2'000;              // of an edge's memory over the tim
 constexpr int kGapPackets = 8;               // idle for longer: a new slice begins
 
 // What is marked when an edge counts it.
-constexpr EdgeCount kWorthAMark[] = {EdgeCount::kTimeouts,   EdgeCount::kConflicts,
-                                     EdgeCount::kLate,       EdgeCount::kDuplicates,
-                                     EdgeCount::kOverlaps,   EdgeCount::kForged,
-                                     EdgeCount::kUnexpected, EdgeCount::kStaleRound,
-                                     EdgeCount::kResends,    EdgeCount::kGone};
+constexpr EdgeCount kWorthAMark[] = {
+    EdgeCount::kTimeouts, EdgeCount::kConflicts, EdgeCount::kLate,       EdgeCount::kDuplicates,
+    EdgeCount::kOverlaps, EdgeCount::kForged,    EdgeCount::kUnexpected, EdgeCount::kStaleRound,
+    EdgeCount::kResends,  EdgeCount::kGone};
 
 double microseconds(Instant when) {
   return double((when - kOrigin).ps) * 1e-6;
@@ -60,10 +59,10 @@ void Trace::on_passage(const Passage& passage, ByteView packet) {
 
 void Trace::end(const Track& track, const Slice& slice) {
   const int number = number_of(track);
-  links_.emplace(number, lane_name(map_, track.lane) +
-                             (track.sender >= 0
-                                  ? " from " + map_.islands[std::size_t(track.sender)].name
-                                  : std::string(": sums and requests")));
+  links_.emplace(number,
+                 lane_name(map_, track.lane) +
+                     (track.sender >= 0 ? " from " + map_.islands[std::size_t(track.sender)].name
+                                        : std::string(": sums and requests")));
   const auto add = [&](int process, int to) {
     events_.push_back({{"ph", "X"},
                        {"pid", process},
@@ -99,12 +98,11 @@ void Trace::on_edge(Instant now, const EdgeState& state) {
     return;
   seen.shown = now;
   seen.open_slots = state.open_slots;
-  events_.push_back(
-      {{"ph", "C"},
-       {"pid", kEdges},
-       {"name", map_.islands[std::size_t(state.island)].name + " memory"},
-       {"ts", microseconds(now)},
-       {"args", {{"bytes", std::int64_t(state.open_slots) * slot_.count}}}});
+  events_.push_back({{"ph", "C"},
+                     {"pid", kEdges},
+                     {"name", map_.islands[std::size_t(state.island)].name + " memory"},
+                     {"ts", microseconds(now)},
+                     {"args", {{"bytes", std::int64_t(state.open_slots) * slot_.count}}}});
 }
 
 void Trace::name_tracks() {
@@ -118,8 +116,7 @@ void Trace::name_tracks() {
   name("process_name", kEdges, 0, "edges");
   for (IslandId island = 0; island < map_.island_count(); ++island) {
     name("thread_name", kSenders, island + 1, map_.islands[std::size_t(island)].name);
-    name("thread_name", kEdges, island + 1,
-         "edge of " + map_.islands[std::size_t(island)].name);
+    name("thread_name", kEdges, island + 1, "edge of " + map_.islands[std::size_t(island)].name);
   }
   for (const auto& [number, text] : links_) name("thread_name", kLinks, number, text);
 }
