@@ -83,8 +83,9 @@ class Drawing {
 
   void draw_panel(Svg& svg, std::size_t index) const {
     const HeatPanel& panel = map_.panels[index];
+    const std::size_t line = index / per_line_;
     const Point corner{kMargin + pitch_.x * double(index % per_line_),
-                       kTitleHeight + pitch_.y * double(index / per_line_)};
+                       kTitleHeight + pitch_.y * double(line)};
     const Point origin{corner.x + names_ + 8, corner.y + above_};
     svg.text({corner.x, corner.y + 14}, panel.name, {.size = 13, .bold = true});
     const double most = *std::max_element(panel.values.begin(), panel.values.end());

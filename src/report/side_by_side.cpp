@@ -10,16 +10,15 @@ namespace cotillion {
 namespace {
 
 // What tells a column from another of the same plan.
-using ColumnKey = std::tuple<OutcomeKind, std::size_t, std::vector<std::string>>;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+using ColumnKey = std::tuple<OutcomeKind, std::size_t, Pairs, Pairs>;
 
 ColumnKey key_of(const OutcomeFile& file) {
-  std::vector<std::string> made_with;
-  for (const auto& [what, hash] : file.made_by.inputs)
-    if (what != "plan") made_with.push_back(what + "=" + hash);
-  const std::size_t inputs = made_with.size();
-  for (const auto& [what, value] : file.outcome.settings) made_with.push_back(what + "=" + value);
-  std::sort(made_with.begin(), made_with.end());
-  return {file.kind, inputs, made_with};
+  Pairs inputs = file.made_by.inputs, settings = file.outcome.settings;
+  std::erase_if(inputs, [](const auto& input) { return input.first == "plan"; });
+  std::sort(inputs.begin(), inputs.end());
+  std::sort(settings.begin(), settings.end());
+  return {file.kind, inputs.size(), inputs, settings};
 }
 
 std::string title_of(const OutcomeFile& file) {

@@ -235,7 +235,9 @@ Rows lanes_table(const SideBySide& sides, const std::vector<const LaneRow*>& lan
     rows.push_back(
         {lane->ends.from + "→" + lane->ends.to, to_text(Bytes{std::llround(lane->planned)})});
     for (const LaneSeen& seen : lane->seen) {
-      const auto cell = [&](std::string text) { rows.back().push_back(seen.known ? text : kNone); };
+      const auto cell = [&](const std::string& text) {
+        rows.back().push_back(seen.known ? text : kNone);
+      };
       cell(to_text(Bytes{std::llround(seen.bytes)}));
       cell(to_text(seen.queue_longest));
       cell(fmt::format("{}", seen.lost));
