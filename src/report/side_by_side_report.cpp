@@ -21,6 +21,10 @@ std::string ms_text(Duration time) {
   return fmt::format("{:.3f}", time.ms());
 }
 
+std::string bytes_text(double bytes) {
+  return to_text(Bytes{std::llround(std::min(bytes, 9e18))});
+}
+
 std::string range_text(const Spread& times) {
   if (times.count < 2 || times.least == times.most) return "";
   return fmt::format("{}–{}", ms_text(times.least), ms_text(times.most));
@@ -108,6 +112,19 @@ const std::vector<Eviction>& evictions() {
 std::uint64_t counted_of(const EdgeCounters& counters, const Eviction& eviction) {
   return std::accumulate(eviction.counts.begin(), eviction.counts.end(), std::uint64_t{0},
                          [&](std::uint64_t sum, EdgeCount count) { return sum + counters[count]; });
+}
+
+// Those that happened anywhere.
+std::vector<const Eviction*> seen_evictions(const SideBySide& sides) {
+  std::vector<const Eviction*> list;
+  for (const Eviction& eviction : evictions())
+    if (std::any_of(sides.edges.begin(), sides.edges.end(), [&](const EdgeRow& edge) {
+          return std::any_of(edge.seen.begin(), edge.seen.end(), [&](const EdgeSeen& seen) {
+            return counted_of(seen.counters, eviction) > 0;
+          });
+        }))
+      list.push_back(&eviction);
+  return list;
 }
 
 template <class Better>
@@ -200,29 +217,27 @@ Rows memory_table(const SideBySide& sides) {
 Rows evictions_table(const SideBySide& sides) {
   Rows rows{{"at all edges"}};
   for (const OutcomeColumn& column : sides.columns) rows[0].push_back(column.title);
-  for (const Eviction& eviction : evictions()) {
-    std::vector<std::string> cells{eviction.what};
-    bool ever = false;
+  for (const Eviction* eviction : seen_evictions(sides)) {
+    rows.push_back({eviction->what});
     for (std::size_t c = 0; c < sides.columns.size(); ++c) {
       std::uint64_t sum = 0;
-      for (const EdgeRow& edge : sides.edges) sum += counted_of(edge.seen[c].counters, eviction);
-      ever = ever || sum > 0;
-      cells.push_back(fmt::format("{}", sum));
+      for (const EdgeRow& edge : sides.edges) sum += counted_of(edge.seen[c].counters, *eviction);
+      rows.back().push_back(fmt::format("{}", sum));
     }
-    if (ever) rows.push_back(std::move(cells));
   }
   return rows;
 }
 
 Rows edges_table(const SideBySide& sides) {
+  const std::vector<const Eviction*> seen = seen_evictions(sides);
   Rows rows{{"edge of", "column"}};
-  for (const Eviction& eviction : evictions()) rows[0].emplace_back(eviction.what);
+  for (const Eviction* eviction : seen) rows[0].emplace_back(eviction->what);
   for (const EdgeRow& edge : sides.edges)
     for (std::size_t c = 0; c < sides.columns.size(); ++c) {
       if (!edge.seen[c].known) continue;
       rows.push_back({sides.islands[std::size_t(edge.island)], sides.columns[c].title});
-      for (const Eviction& eviction : evictions())
-        rows.back().push_back(fmt::format("{}", counted_of(edge.seen[c].counters, eviction)));
+      for (const Eviction* eviction : seen)
+        rows.back().push_back(fmt::format("{}", counted_of(edge.seen[c].counters, *eviction)));
     }
   return rows;
 }
@@ -232,13 +247,12 @@ Rows lanes_table(const SideBySide& sides, const std::vector<const LaneRow*>& lan
   for (const OutcomeColumn& column : sides.columns)
     rows[0].insert(rows[0].end(), {column.title, "longest queue", "lost"});
   for (const LaneRow* lane : lanes) {
-    rows.push_back(
-        {lane->ends.from + "→" + lane->ends.to, to_text(Bytes{std::llround(lane->planned)})});
+    rows.push_back({lane->ends.from + "→" + lane->ends.to, bytes_text(lane->planned)});
     for (const LaneSeen& seen : lane->seen) {
       const auto cell = [&](const std::string& text) {
         rows.back().push_back(seen.known ? text : kNone);
       };
-      cell(to_text(Bytes{std::llround(seen.bytes)}));
+      cell(bytes_text(seen.bytes));
       cell(to_text(seen.queue_longest));
       cell(fmt::format("{}", seen.lost));
     }

@@ -14,9 +14,9 @@ namespace cotillion {
 [[nodiscard]] Rows cliques_table(const SideBySide& sides);
 [[nodiscard]] Rows arrivals_table(const SideBySide& sides);
 [[nodiscard]] Rows memory_table(const SideBySide& sides);
-// How slots ended and what else edges did, all of them together; what never happened is left out.
+// How slots ended and what else edges did, all of them together or each; what never happened is
+// left out.
 [[nodiscard]] Rows evictions_table(const SideBySide& sides);
-// The same for each edge.
 [[nodiscard]] Rows edges_table(const SideBySide& sides);
 [[nodiscard]] Rows lanes_table(const SideBySide& sides, const std::vector<const LaneRow*>& lanes);
 

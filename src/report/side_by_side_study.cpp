@@ -116,8 +116,7 @@ class Study {
       : sides_(sides), prefix_(std::move(prefix)), suffix_(std::move(suffix)), study_(study) {}
 
   void run() {
-    section("What was played", {headline(sides_) + ".", loss_words()}).table =
-        outcomes_table(sides_);
+    section("What was played", {headline(sides_), loss_words()}).table = outcomes_table(sides_);
     compare_cliques();
     if (!sides_.arrivals.empty()) compare_arrivals();
     compare_edges();
