@@ -23,7 +23,8 @@ constexpr const char* kAbout =
     "  cotillion simulate       PLAN.json    a plan played packet by packet, with faults\n"
     "  cotillion compare        MAP.toml     every schedule and every rival, one table\n"
     "  cotillion sweep          MAP.toml     how the answer moves with memory, rates, payload\n"
-    "  cotillion report         MAP.toml     all of it as figures and one HTML page\n\n"
+    "  cotillion report         MAP.toml     all of it as figures and one HTML page\n"
+    "  cotillion report         OUTCOME.json planned, simulated, measured side by side\n\n"
     "Sizes, times and rates carry their unit: 32GB, 49.4ms, 100Gbps.";
 
 constexpr const char* kFooter =

@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "base/text.hpp"
-#include "cli/png.hpp"
+#include "cli/report_outcomes.hpp"
 #include "cli/search_run.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
@@ -15,22 +14,14 @@ namespace cotillion::cli {
 namespace {
 
 struct Options : Settings {
-  std::string output;
-  bool png = true;
-  double scale = 2;
+  std::vector<std::string> files;
+  PageOptions page;
   bool seeks = true;
   SearchOptions search;
 };
 
 constexpr int kFrontierPoints = 15;
-
-void make_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error || !std::filesystem::is_directory(path))
-    throw Stop{kUsedWrongly, fmt::format("{}: cannot be a folder: {}; choose another place for -o",
-                                         path, error ? error.message() : "it is something else")};
-}
+constexpr const char* kOfOutcomes[] = {"FILE", "--output", "--no-png", "--scale", "--json"};
 
 // The best schedule for the map, to be shown beside the named ones. After Ctrl-C the best so far.
 SearchStory seek(const Options& options, const LoadedMap& loaded, const PlanSettings& plan,
@@ -44,16 +35,18 @@ SearchStory seek(const Options& options, const LoadedMap& loaded, const PlanSett
   return story;
 }
 
-void run(const CLI::App& verb, const Options& options) {
+void report_map(const CLI::App& verb, const Options& options, const std::string& text) {
+  if (options.page.output.empty())
+    throw Stop{kUsedWrongly, "-o is required: the folder to write figures and page of a map to"};
   if (const std::string unused = search_option_given(verb); !options.seeks && !unused.empty())
     throw Stop{kUsedWrongly, fmt::format("{}: with --no-search nothing is searched; leave out one "
                                          "of the two",
                                          unused)};
-  const LoadedMap loaded = load_map(options);
+  const LoadedMap loaded = load_map(options, text);
   CompareSettings settings;
   settings.plan = plan_settings(options, loaded.map);
   Provenance made_by = made_from(loaded);
-  make_folder(options.output);
+  make_folder(options.page.output);
   std::optional<SearchStory> story;
   if (options.seeks) story = seek(options, loaded, settings.plan, made_by);
   settings.progress = progress_line();
@@ -61,21 +54,7 @@ void run(const CLI::App& verb, const Options& options) {
                                    fmt::format("Cotillion {} ({}), map {}", made_by.version,
                                                made_by.commit, loaded.fingerprint.substr(0, 19)),
                                    story ? &*story : nullptr);
-  Json files = Json::array();
-  const auto write = [&](const std::string& name, const std::string& bytes) {
-    const std::string path = options.output + "/" + name;
-    write_file(path, bytes);
-    files.push_back(path);
-  };
-  for (const NamedFigure& figure : study.figures) {
-    if (settings.progress) settings.progress("writing " + figure.name);
-    write(figure.name + ".svg", figure.svg);
-    if (!options.png) continue;
-    const auto png = png_of_svg(figure.svg, options.scale);
-    if (!png) throw Stop{kWorldFailed, figure.name + ".png: " + png.error().message};
-    write(figure.name + ".png", *png);
-  }
-  write("report.html", page_html(study.page));
+  const Json files = write_page(options.page, study, settings.progress);
   end_progress();
   if (options.json) {
     Json json = to_json(made_by);
@@ -86,10 +65,64 @@ void run(const CLI::App& verb, const Options& options) {
     if (story)
       print(story->result.found ? search_text(story->result, story->conduct)
                                 : nothing_found_text(story->result, story->conduct) + "\n");
-    print(fmt::format("{} ({}) and report.html written to {}\n",
-                      counted(study.figures.size(), "figure"), options.png ? "SVG and PNG" : "SVG",
-                      options.output));
+    print(written_text(options.page, study));
   }
+}
+
+enum class Content { kMap, kOutcome, kNeither };
+
+// Outcomes are JSON objects; no map in TOML begins like one. What begins like neither is told so,
+// before a parser stumbles over it.
+Content content_of(const std::string& text) {
+  const std::size_t start = text.find_first_not_of(" \t\r\n");
+  if (start == std::string::npos) return Content::kNeither;
+  const char first = text[start];
+  if (first == '{') return Content::kOutcome;
+  const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+  const bool digit = first >= '0' && first <= '9';
+  const bool byte_order_mark = text.starts_with("\xef\xbb\xbf");
+  return letter || digit || byte_order_mark ||
+                 std::string("#[_-\"'").find(first) != std::string::npos
+             ? Content::kMap
+             : Content::kNeither;
+}
+
+// Options that are about planning, given together with what was played already.
+void refuse_planning(const CLI::App& verb) {
+  for (const CLI::Option* option : verb.get_options()) {
+    const std::string name = option->get_name();
+    const bool fits = std::any_of(std::begin(kOfOutcomes), std::end(kOfOutcomes),
+                                  [&](const char* known) { return name == known; });
+    if (option->count() > 0 && !fits)
+      throw Stop{kUsedWrongly, name +
+                                   ": is for maps; an outcome was played as it was planned, and "
+                                   "nothing is planned again"};
+  }
+}
+
+void run(const CLI::App& verb, const Options& given) {
+  std::vector<InputFile> files;
+  std::size_t outcomes = 0;
+  for (const std::string& path : given.files) {
+    files.push_back({path, read_file(path)});
+    const Content content = content_of(files.back().text);
+    if (content == Content::kNeither)
+      throw Stop{kUsedWrongly, path +
+                                   ": neither a map (TOML) nor an outcome (JSON); give a map, or "
+                                   "what cotillion simulate -o wrote"};
+    outcomes += content == Content::kOutcome ? 1 : 0;
+  }
+  if (outcomes == 0 && files.size() > 1)
+    throw Stop{kUsedWrongly, files[1].path + ": a second map; report draws one at a time"};
+  if (outcomes > 0 && outcomes < files.size())
+    throw Stop{kUsedWrongly, "maps and outcomes in one report; give a map, or outcomes"};
+  if (outcomes > 0) {
+    refuse_planning(verb);
+    return report_outcomes(files, given.page, given.json);
+  }
+  Options options = given;
+  options.map = files.front().path;
+  report_map(verb, options, files.front().text);
 }
 
 }  // namespace
@@ -98,12 +131,24 @@ void add_report(CLI::App& app, Outcome&) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "report",
-      "Draw a map, its schedules and their rivals, and the best schedule that a search finds:\n"
-      "figures and one HTML page. Ctrl-C ends the search, and the best so far is drawn");
-  add_settings(*verb, *options);
-  verb->add_option("-o,--output", options->output, "The folder to write to")->required();
-  verb->add_flag("!--no-png", options->png, "Write SVG only");
-  verb->add_option("--scale", options->scale, "Pixels per unit of the drawing (default 2)")
+      "Of a map: draw it, its schedules and their rivals, and the best schedule that a search\n"
+      "finds: figures and one HTML page. Ctrl-C ends the search, and the best so far is drawn.\n\n"
+      "Of outcomes: put planned | simulated | measured side by side, clique by clique, with\n"
+      "memory, evictions and links; with -o the cliques are printed and all of it is drawn.\n"
+      "Outcomes of one plan share a table, those that differ by seed alone a column.\n\n"
+      "  cotillion report MAP.toml -o DIR\n"
+      "  cotillion plan MAP.toml -o PLAN.json\n"
+      "  cotillion simulate PLAN.json -o OUTCOME.json\n"
+      "  cotillion report OUTCOME.json [OUTCOME2.json ...] [-o DIR] [--json]");
+  verb->add_option("FILE", options->files,
+                   "A map (TOML), or outcomes as cotillion simulate -o writes them (JSON); "
+                   "docs/files.md")
+      ->required();
+  add_map_settings(*verb, *options);
+  verb->add_option("-o,--output", options->page.output,
+                   "The folder to write to; without it outcomes are only printed");
+  verb->add_flag("!--no-png", options->page.png, "Write SVG only");
+  verb->add_option("--scale", options->page.scale, "Pixels per unit of the drawing (default 2)")
       ->check(CLI::Range(0.5, 8.0));
   verb->add_flag("!--no-search", options->seeks, "Draw named schedules and rivals only");
   options->search.frontier = kFrontierPoints;

@@ -82,6 +82,10 @@ CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& wh
 
 void add_settings(CLI::App& verb, Settings& settings) {
   verb.add_option("MAP", settings.map, "Map file (TOML; docs/files.md)")->required();
+  add_map_settings(verb, settings);
+}
+
+void add_map_settings(CLI::App& verb, Settings& settings) {
   verb.add_option("-m,--memory", settings.memory,
                   "Memory of every edge (32GB), or of one (HKG=8GB); may be repeated")
       ->delimiter(',')
@@ -104,8 +108,13 @@ void add_settings(CLI::App& verb, Settings& settings) {
 }
 
 LoadedMap load_map(const Settings& settings) {
-  LoadedMap loaded = load_map(settings.map);
-  for (const std::string& text : all_before_one(settings.memory)) override_memory(loaded.map, text);
+  return load_map(settings, read_file(settings.map));
+}
+
+LoadedMap load_map(const Settings& settings, const std::string& text) {
+  LoadedMap loaded = map_of(text, settings.map);
+  for (const std::string& memory : all_before_one(settings.memory))
+    override_memory(loaded.map, memory);
   if (!settings.payload.empty()) {
     loaded.map.payload = option_value(parse_bytes(settings.payload), "--payload");
     if (loaded.map.payload.count == 0)

@@ -27,8 +27,9 @@ struct Settings {
   bool json = false;
 };
 
-// Adds MAP and the options above to a verb.
+// Adds MAP and the options above to a verb; or the options alone.
 void add_settings(CLI::App& verb, Settings& settings);
+void add_map_settings(CLI::App& verb, Settings& settings);
 
 // --egress-cap, for verbs whose every answer obeys it.
 void add_egress_cap(CLI::App& verb, Settings& settings);
@@ -38,6 +39,7 @@ CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& wh
 
 // Reads the map and applies what the options override. All of these throw Stop.
 [[nodiscard]] LoadedMap load_map(const Settings& settings);
+[[nodiscard]] LoadedMap load_map(const Settings& settings, const std::string& text);
 [[nodiscard]] StageSettings stage_settings(const Settings& settings);
 [[nodiscard]] PlanSettings plan_settings(const Settings& settings, const Map& map);
 [[nodiscard]] Provenance made_from(const LoadedMap& map);

@@ -117,11 +117,14 @@ void run(const Options& options, Outcome& code) {
     say(fmt::format("simulating: {} of {}", cotillion::to_text(played), cotillion::to_text(of)));
     return interrupt.asked();
   };
-  const auto outcome = simulate(*plan, settings);
+  auto outcome = simulate(*plan, settings);
   end_progress();
   if (!outcome) throw Stop{kAnswerIsNo, options.plan + ": " + outcome.error().message};
   if (interrupt.asked()) throw Stop{kWorldFailed, "stopped; nothing was written"};
   watching.write();
+  outcome->settings = {{"exchange", options.exchange}, {"patience", options.patience}};
+  if (options.exchange == "streamed")
+    outcome->settings.emplace_back("fragments", fmt::format("{}", options.fragments));
   const Json json = outcome_json(*plan, *outcome, made_by);
   if (!options.output.empty()) write_file(options.output, json.dump(1) + "\n");
   if (options.json)

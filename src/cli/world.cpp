@@ -43,7 +43,7 @@ std::string read_file(const std::string& path) {
   while ((got = std::fread(buffer, 1, sizeof buffer, file.get())) > 0) {
     text.append(buffer, got);
     if (text.size() > kFileMax)
-      throw Stop{kUsedWrongly, fmt::format("{}: larger than 64 MiB; not a map or schedule", path)};
+      throw Stop{kUsedWrongly, fmt::format("{}: larger than 64 MiB; no input may be", path)};
   }
   if (std::ferror(file.get()) != 0)
     throw Stop{exit_for(errno), fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
@@ -116,7 +116,10 @@ Json to_json(const Diagnostics& diagnostics) {
 }
 
 LoadedMap load_map(const std::string& path) {
-  const std::string text = read_file(path);
+  return map_of(read_file(path), path);
+}
+
+LoadedMap map_of(const std::string& text, const std::string& path) {
   auto map = read_map(text, path);
   if (!map) throw Stop{kUsedWrongly, to_text(map.error())};
   return {std::move(*map), fingerprint(text)};

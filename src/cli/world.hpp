@@ -43,6 +43,7 @@ struct LoadedMap {
 };
 // Throws Stop with every mistake in the file.
 [[nodiscard]] LoadedMap load_map(const std::string& path);
+[[nodiscard]] LoadedMap map_of(const std::string& text, const std::string& path);
 
 [[nodiscard]] Provenance provenance();
 

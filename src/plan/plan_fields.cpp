@@ -43,15 +43,15 @@ std::optional<std::size_t> too_deep(std::string_view text) {
 
 }  // namespace
 
-std::optional<Json> parse_plan(std::string_view text, const FieldFilter& keeps,
-                               Problems& problems) {
+std::optional<Json> parse_plan(std::string_view text, const FieldFilter& keeps, Problems& problems,
+                               const FileWords& words) {
   if (text.size() > kBytesMax) {
-    problems.add({}, "", "larger than 64 MiB", kWholePlan);
+    problems.add({}, "", "larger than 64 MiB", words.remedy);
     return std::nullopt;
   }
   if (const auto offset = too_deep(text)) {
     problems.add(position_at(text, *offset), "", fmt::format("nested more than {} deep", kDepthMax),
-                 kWholePlan);
+                 words.remedy);
     return std::nullopt;
   }
   const auto keep = [&](int depth, Json::parse_event_t event, Json& parsed) {
@@ -60,14 +60,14 @@ std::optional<Json> parse_plan(std::string_view text, const FieldFilter& keeps,
   try {
     Json root = Json::parse(text, keep);
     if (root.is_object()) return root;
-    problems.add({}, "", "not a plan: no JSON object", kWholePlan);
+    problems.add({}, "", fmt::format("not {}: no JSON object", words.what), words.remedy);
   } catch (const Json::parse_error& error) {
     problems.add(
         position_at(text, error.byte > 0 ? error.byte - 1 : 0), "",
         error.byte > text.size() ? "not valid JSON: it ends too soon" : "not valid JSON here",
-        kWholePlan);
+        words.remedy);
   } catch (const Json::exception&) {
-    problems.add({}, "", "not valid JSON: a number too large for any computer", kWholePlan);
+    problems.add({}, "", "not valid JSON: a number too large for any computer", words.remedy);
   }
   return std::nullopt;
 }
@@ -152,9 +152,9 @@ std::optional<std::size_t> PlanField::list(const char* noun, std::size_t least,
   }
   const std::size_t size = value_->size();
   if (size >= least && size <= most) return size;
-  problem(counted(size, noun), least == most
-                                   ? fmt::format("there must be {}", least)
-                                   : fmt::format("a plan has between {} and {}", least, most));
+  problem(counted(size, noun),
+          least == most ? fmt::format("there must be {}", least)
+                        : fmt::format("{} has between {} and {}", words_->what, least, most));
   return std::nullopt;
 }
 

@@ -1,7 +1,7 @@
 // One value of a plan that was written as JSON, with its path: "rounds[1].cliques[0].islands[2]".
-// Everything that reads plans walks them with it, so that every mistake is reported once, with
-// where it is and what to do. What is not there has been reported by whoever looked for it;
-// whatever is then read from it is quietly nothing.
+// Everything that reads plans, or outcomes of them, walks them with it, so that every mistake is
+// reported once, with where it is and what to do. What is not there has been reported by whoever
+// looked for it; whatever is then read from it is quietly nothing.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "plan/plan_file.hpp"
 
@@ -18,7 +19,13 @@ namespace cotillion {
 
 class Problems;
 
-inline constexpr const char* kWholePlan = "give the file that cotillion plan -o wrote, as it is";
+// What a file is called in messages, and the remedy where nothing better can be said.
+struct FileWords {
+  const char* what;
+  const char* remedy;
+};
+inline constexpr FileWords kPlanWords{"a plan",
+                                      "give the file that cotillion plan -o wrote, as it is"};
 
 // Decides by its depth (1 in the outermost object) and name whether a field is kept: of a plan's
 // megabytes most readers need little.
@@ -27,12 +34,14 @@ using FieldFilter = std::function<bool(int depth, const std::string& name)>;
 // Parses the text of a plan; on a mistake in the syntax, or when it is no object, adds one problem
 // and returns nothing.
 [[nodiscard]] std::optional<Json> parse_plan(std::string_view text, const FieldFilter& keeps,
-                                             Problems& problems);
+                                             Problems& problems,
+                                             const FileWords& words = kPlanWords);
 
 class PlanField {
  public:
-  // The whole file. The value and the problems must outlive every field made from it.
-  PlanField(const Json& root, Problems& problems) : value_(&root), problems_(&problems) {}
+  // The whole file. The value, the problems and the words must outlive every field made from it.
+  PlanField(const Json& root, Problems& problems, const FileWords& words = kPlanWords)
+      : value_(&root), problems_(&problems), words_(&words) {}
 
   // The member `key`, which must be a literal: its address is kept. Reported when it is missing.
   [[nodiscard]] PlanField at(const char* key) const;
@@ -58,7 +67,9 @@ class PlanField {
   [[nodiscard]] std::optional<std::int64_t> integer(std::int64_t least, std::int64_t most) const;
   [[nodiscard]] std::optional<double> number(double least, double most) const;
 
-  void problem(std::string message, std::string remedy = kWholePlan) const;
+  void problem(std::string message, std::string remedy) const;
+  void problem(std::string message) const { problem(std::move(message), words_->remedy); }
+  [[nodiscard]] const FileWords& words() const { return *words_; }
   // No more problems are kept: readers stop where going on costs time.
   [[nodiscard]] bool full() const;
   // Nothing has been reported: what follows from several fields is checked only then, so that one
@@ -77,6 +88,7 @@ class PlanField {
 
   const Json* value_;  // null: not there
   Problems* problems_;
+  const FileWords* words_;
   std::array<Step, kStepsMax> steps_{};
   std::size_t depth_ = 0;
 };

@@ -6,6 +6,7 @@
 #include "plan/plan_file.hpp"
 #include "plan/plan_loader.hpp"
 #include "plan/plan_reader.hpp"
+#include "tests/support/fuzz_json.hpp"
 #include "tests/support/fuzz_schedule.hpp"
 #include "tests/support/maps.hpp"
 #include "topology/map_file.hpp"
@@ -34,63 +35,21 @@ Map map_of(Bytes memory) {
   return map;
 }
 
-void collect(const Json& json, const Json::json_pointer& at, std::vector<Json::json_pointer>& all) {
-  if (!at.empty()) all.push_back(at);
-  if (!json.is_structured()) return;
-  for (const auto& [key, value] : json.items())
-    collect(value, json.is_array() ? at / std::size_t(std::stoul(key)) : at / key, all);
+testing::JsonPlot plot_of(Bytes memory, StageSettings settings) {
+  const testing::Floor floor(map_of(memory), settings);
+  const Schedule schedule{
+      "", {completed({{{0, 1, 2}, {}}}, 4), completed({{{0, 3}, {0.5, 0.5, 0.5, 0.5}}}, 4)}};
+  return testing::JsonPlot(
+      to_json(floor.stage, make_plan(floor.stage, schedule), {"v", "c", 1, {{"map", "f"}}}));
 }
-
-// A plan and where its values are.
-struct Plot {
-  Json json;
-  std::vector<Json::json_pointer> places;
-
-  Plot(Bytes memory, StageSettings settings) {
-    const testing::Floor floor(map_of(memory), settings);
-    const Schedule schedule{
-        "", {completed({{{0, 1, 2}, {}}}, 4), completed({{{0, 3}, {0.5, 0.5, 0.5, 0.5}}}, 4)}};
-    json = to_json(floor.stage, make_plan(floor.stage, schedule), {"v", "c", 1, {{"map", "f"}}});
-    collect(json, Json::json_pointer(), places);
-  }
-};
 
 // Reads the bytes as edits: which plan, then where and what, again and again.
 std::string edited(const std::uint8_t* data, std::size_t size) {
-  static const std::array kPlots = {Plot({0}, {}), Plot({3'000'000}, {}),
-                                    Plot({0}, {{false, true}}), Plot({1}, {{true, false}, true})};
-  static const std::array<Json, 14> kValues = {
-      nullptr, true,  false,     -1,        1e290,          1e-300,        0.5,
-      "hub",   "net", INT64_MAX, INT64_MIN, Json::object(), Json::array(), UINT64_MAX};
-  std::size_t at = 0;
-  const auto next = [&]() -> std::size_t { return at < size ? data[at++] : 0; };
-  const Plot& plot = kPlots[next() % kPlots.size()];
-  Json json = plot.json;
-  const auto place = [&]() -> const Json::json_pointer& {
-    const std::size_t high = next();
-    return plot.places[(high * 256 + next()) % plot.places.size()];
-  };
-  while (at < size) {
-    const Json::json_pointer& where = place();
-    if (!json.contains(where)) continue;
-    const std::size_t what = next();
-    if (what < kValues.size()) {
-      json[where] = kValues[what];
-    } else if (what < 64) {
-      json[where] = int(what) - int(kValues.size());
-    } else if (what < 128) {
-      const Json::json_pointer& from = place();
-      if (json.contains(from)) json[where] = Json(json[from]);
-    } else if (what < 192) {
-      Json& list = json[where];
-      if (list.is_array() && !list.empty()) list.push_back(Json(list[next() % list.size()]));
-    } else if (json[where.parent_pointer()].is_object()) {
-      json[where.parent_pointer()].erase(where.back());
-    } else {
-      json[where.parent_pointer()].erase(std::size_t(std::stoul(where.back())));
-    }
-  }
-  return json.dump();
+  static const std::array kPlots = {plot_of({0}, {}), plot_of({3'000'000}, {}),
+                                    plot_of({0}, {{false, true}}),
+                                    plot_of({1}, {{true, false}, true})};
+  if (size == 0) return kPlots[0].edited(data, size);
+  return kPlots[data[0] % kPlots.size()].edited(data + 1, size - 1);
 }
 
 bool is_routed(const testing::Floor& floor, const PlanFile& file) {

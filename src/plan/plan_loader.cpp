@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "plan/plan_numbers.hpp"
+#include "plan/plan_provenance.hpp"
 #include "plan/planned_cliques.hpp"
 #include "topology/toml_fields.hpp"
 
@@ -18,8 +18,6 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kInputsMax = 64;
-constexpr std::size_t kHashMax = 128;  // "sha256:" and digits
 // Starts of rounds are rounded sums of their lengths.
 constexpr double kRounding = 1e-9;
 
@@ -35,37 +33,12 @@ constexpr std::string_view kRead =
     "resend_bytes round_ms rounds routers runnable schedule seed sender senders "
     "serialisation_ms serves settles_after_rounds ships_state slack_ms slot_bytes squared "
     "squared-streamed start_ms step_ms streamed_delay_ms streams summed_at survival technology "
-    "throttled to tree version waiter weights worst_relative_excess ";
-
-std::set<std::string_view> words_of(std::string_view text) {
-  std::set<std::string_view> words;
-  while (!text.empty()) {
-    const std::size_t end = text.find(' ');
-    words.insert(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  return words;
-}
-
-// Inputs have names of their own; a hostile file has any number of them.
-class Kept {
- public:
-  bool operator()(int depth, const std::string& name) {
-    if (depth == 1) in_inputs_ = name == "inputs";
-    if (depth == 2 && in_inputs_) return ++inputs_ <= kInputsMax + 1;
-    return names_.contains(name);
-  }
-
- private:
-  std::set<std::string_view> names_ = words_of(kRead);
-  bool in_inputs_ = false;
-  std::size_t inputs_ = 0;
-};
+    "throttled to tree version waiter weights worst_relative_excess";
 
 class PlanLoader {
  public:
   explicit PlanLoader(const PlanField& root) : root_(root) {
-    read_provenance();
+    file_.made_by = read_provenance(root);
     read_settings();
     PlanNetwork network = read_network(root, plan_.stage);
     read_rounds(network);
@@ -77,27 +50,6 @@ class PlanLoader {
   PlanFile take_file() { return std::move(file_); }
 
  private:
-  void read_provenance() {
-    Provenance& made_by = file_.made_by;
-    made_by.version = root_.at("version").text().value_or("");
-    made_by.commit = root_.at("commit").text().value_or("");
-    const PlanField seed = root_.at("seed");
-    if (seed.is_there() && seed.json().is_number_unsigned())
-      made_by.seed = seed.json().get<std::uint64_t>();
-    else if (seed.is_there())
-      seed.problem("not a whole number");
-    const PlanField inputs = root_.at("inputs");
-    if (!inputs.is_object()) return;
-    if (inputs.json().size() > kInputsMax)
-      return inputs.problem("more than 64 inputs", "a plan is made from a map and a few files");
-    for (const auto& [name, hash] : inputs.json().items()) {
-      const auto text = hash.is_string() ? hash.get<std::string>() : "";
-      if (text.empty() || shown(name) != name || shown(text, kHashMax) != text)
-        return inputs.problem("not names with the fingerprint of each");
-      made_by.inputs.emplace_back(name, text);
-    }
-  }
-
   [[nodiscard]] Seconds seconds(const char* key) const {
     return Seconds::from_ps(read_billionth(root_, key).value_or(0));
   }
@@ -245,7 +197,7 @@ class PlanLoader {
 Expected<PlanFile, Diagnostics> read_plan(std::string_view text, const std::string& file) {
   Problems problems(file);
   PlanFile plan;
-  if (const auto root = parse_plan(text, Kept(), problems))
+  if (const auto root = parse_plan(text, NamedFields(kRead), problems))
     plan = PlanLoader(PlanField(*root, problems)).take_file();
   if (problems.empty()) return plan;
   return Unexpected{problems.take()};

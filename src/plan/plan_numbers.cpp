@@ -64,7 +64,7 @@ std::optional<Duration> read_latency(const PlanField& object, const char* key, D
   if (!written) return std::nullopt;
   const double value = from_billionth(*written);
   if (value == std::floor(value) && value < kWholeBelow) return Duration{std::int64_t(value)};
-  field.problem("no whole number of picoseconds", kWholePlan);
+  field.problem("no whole number of picoseconds");
   return std::nullopt;
 }
 

@@ -13,15 +13,7 @@
 
 namespace cotillion {
 
-struct NamedFigure {
-  std::string name;  // a file name without its ending: "survival-triangles"
-  std::string svg;
-};
-
-struct MapStudy {
-  std::vector<NamedFigure> figures;
-  Page page;
-};
+using MapStudy = IllustratedPage;
 
 // A search on the map that is studied, under the same settings.
 struct SearchStory {

@@ -2,6 +2,8 @@
 // time by the daemons. Reports put it beside the plan.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -10,12 +12,12 @@
 
 namespace cotillion {
 
-// Of a stream's last contribution at a receiver's edge, from the round's start.
+// When the last chunk of a stream reached an edge, from the round's start; zero if none did.
 struct ArrivalOutcome {
   IslandId sender = 0;
   IslandId receiver = 0;
   Duration planned;
-  Duration measured;  // negative: nothing was accepted
+  Duration measured;
 };
 
 struct CliqueOutcome {
@@ -23,7 +25,7 @@ struct CliqueOutcome {
   Duration planned;      // its price
   Duration measured;     // from the round's start to the last chunk placed at a member
   bool complete = true;  // nothing was missing anywhere when the round was closed
-  std::vector<ArrivalOutcome> arrivals;
+  std::vector<ArrivalOutcome> arrivals = {};  // of every stream at every edge, where they are kept
 };
 
 struct AbsenceOutcome {
@@ -53,18 +55,21 @@ struct EdgeOutcome {
 struct LaneOutcome {
   LaneId lane = 0;
   Bytes bytes;
+  Bytes bytes_planned;  // in the rounds played; outcome_file knows it
   std::uint64_t packets = 0;
   std::uint64_t lost = 0;
   Duration queue_longest;
 };
 
 struct Outcome {
+  // How it was played, for people: "patience", "1ms".
+  std::vector<std::pair<std::string, std::string>> settings;
   Duration added_slack;  // to every round of the plan, for whole packets and patience
   std::vector<RoundOutcome> rounds;
   std::vector<EdgeOutcome> edges;           // by island
   std::vector<ReceiverCounters> receivers;  // by island
   std::vector<SenderCounters> senders;      // by island
-  std::vector<std::uint64_t> steps;         // by island; empty when islands did not compute
+  std::vector<std::uint64_t> steps;         // by island; zeros when islands did not compute
   std::vector<LaneOutcome> lanes;           // that carried anything
   std::uint64_t hops = 0;                   // packets over lanes
   std::uint64_t events = 0;

@@ -90,51 +90,7 @@ std::string edges_text(const PlanFile& plan, const Outcome& outcome) {
   return table.text();
 }
 
-template <class Which, std::size_t kSize>
-Json counters_json(const Counters<Which, kSize>& counters) {
-  Json json = Json::object();
-  for (std::size_t i = 0; i < kSize; ++i) json[name_of(Which(i))] = counters[Which(i)];
-  return json;
-}
-
-Json round_json(const PlanFile& plan, const RoundOutcome& round) {
-  const auto name = [&](IslandId island) { return plan.map.islands[std::size_t(island)].name; };
-  Json cliques = Json::array(), absences = Json::array(), mixing = Json::array();
-  for (const CliqueOutcome& clique : round.cliques) {
-    Json islands = Json::array();
-    for (const IslandId island : clique.islands) islands.push_back(name(island));
-    cliques.push_back({{"islands", islands},
-                       {"planned_ms", clique.planned.ms()},
-                       {"measured_ms", clique.measured.ms()},
-                       {"complete", clique.complete}});
-  }
-  for (const AbsenceOutcome& absence : round.absences)
-    absences.push_back({{"at", name(absence.receiver)},
-                        {"from", name(absence.contributor)},
-                        {"chunks", absence.chunks},
-                        {"first_chunk", absence.first_chunk}});
-  const std::size_t n = plan.map.islands.size();
-  for (std::size_t i = 0; i < n && round.mixing.size() == n * n; ++i)
-    mixing.push_back(std::vector<double>(round.mixing.begin() + std::ptrdiff_t(i * n),
-                                         round.mixing.begin() + std::ptrdiff_t((i + 1) * n)));
-  return {{"round", round.round},
-          {"planned_ms", round.planned.ms()},
-          {"measured_ms", round.measured.ms()},
-          {"cliques", cliques},
-          {"absences", absences},
-          {"mixing", mixing}};
-}
-
 }  // namespace
-
-bool holds(const Outcome& outcome) {
-  return std::all_of(outcome.rounds.begin(), outcome.rounds.end(),
-                     [](const RoundOutcome& round) { return round.absences.empty(); }) &&
-         std::all_of(outcome.edges.begin(), outcome.edges.end(), [](const EdgeOutcome& edge) {
-           return edge.counters[EdgeCount::kTimeouts] == 0 &&
-                  edge.counters[EdgeCount::kConflicts] == 0;
-         });
-}
 
 std::string outcome_text(const PlanFile& plan, const Outcome& outcome) {
   std::string text = fmt::format(
@@ -165,42 +121,7 @@ std::string outcome_text(const PlanFile& plan, const Outcome& outcome) {
 }
 
 Json outcome_json(const PlanFile& plan, const Outcome& outcome, const Provenance& made_by) {
-  Json json = to_json(made_by);
-  json["kind"] = "simulated";
-  json["map"] = plan.map.name;
-  json["schedule"] = plan.plan.schedule;
-  json["holds"] = holds(outcome);
-  json["added_slack_ms"] = outcome.added_slack.ms();
-  json["played_ms"] = outcome.played.ms();
-  Json rounds = Json::array(), edges = Json::array(), islands = Json::array(),
-       lanes = Json::array();
-  for (const RoundOutcome& round : outcome.rounds) rounds.push_back(round_json(plan, round));
-  for (const EdgeOutcome& edge : outcome.edges)
-    edges.push_back({{"island", plan.map.islands[std::size_t(edge.island)].name},
-                     {"memory_peak_bytes", edge.memory_peak.count},
-                     {"memory_planned_bytes", edge.memory_planned.count},
-                     {"counters", counters_json(edge.counters)}});
-  for (std::size_t i = 0; i < outcome.receivers.size(); ++i)
-    islands.push_back({{"island", plan.map.islands[i].name},
-                       {"sent", outcome.senders[i].sent},
-                       {"counters", counters_json(outcome.receivers[i])}});
-  for (const LaneOutcome& lane : outcome.lanes)
-    lanes.push_back({{"lane", lane.lane},
-                     {"from", lane_from(plan.map, lane.lane)},
-                     {"to", lane_to(plan.map, lane.lane)},
-                     {"bytes", lane.bytes.count},
-                     {"packets", lane.packets},
-                     {"lost", lane.lost},
-                     {"queue_longest_ms", lane.queue_longest.ms()}});
-  const RealisedLoss loss = loss_of(plan, outcome);
-  json["rounds"] = rounds;
-  json["edges"] = edges;
-  json["islands"] = islands;
-  json["links"] = lanes;
-  json["loss"] = {
-      {"total", loss.total}, {"disagreement", loss.disagreement}, {"drift", loss.drift}};
-  json["packet_hops"] = outcome.hops;
-  return json;
+  return to_json(outcome_file(plan, outcome, made_by));
 }
 
 }  // namespace cotillion

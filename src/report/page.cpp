@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "report/svg.hpp"
+#include "report/table.hpp"
 
 namespace cotillion {
 namespace {
@@ -49,24 +50,6 @@ figure svg { max-width: 100%; height: auto; border: 1px solid #ddd; }
 std::string prose(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return escaped(text);
-}
-
-// A cell that opens with a figure, a sign or an infinity, or says that there is none.
-bool is_number(const std::string& cell) {
-  std::string_view text = cell;
-  if (text == "–" || text == "-" || text == "—" || text == "∞") return true;
-  for (const std::string_view sign : {"-", "−", "+", "~", "≈"})
-    if (text.starts_with(sign)) text.remove_prefix(sign.size());
-  return !text.empty() && text[0] >= '0' && text[0] <= '9';
-}
-
-// A column is aligned as numbers when all that stands in it, below its title, is one.
-std::vector<bool> number_columns(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<bool> numbers(rows[0].size(), rows.size() > 1);
-  for (std::size_t r = 1; r < rows.size(); ++r)
-    for (std::size_t c = 0; c < rows[r].size() && c < numbers.size(); ++c)
-      if (!rows[r][c].empty() && !is_number(rows[r][c])) numbers[c] = false;
-  return numbers;
 }
 
 std::string table_html(const std::vector<std::vector<std::string>>& rows) {

@@ -20,6 +20,17 @@ struct Page {
   std::vector<Section> sections;
 };
 
+struct NamedFigure {
+  std::string name;  // a file name without its ending: "survival-triangles"
+  std::string svg;
+};
+
+// A page, and its figures as files of their own.
+struct IllustratedPage {
+  std::vector<NamedFigure> figures;
+  Page page;
+};
+
 [[nodiscard]] std::string page_html(const Page& page);
 
 }  // namespace cotillion

@@ -8,6 +8,8 @@ namespace cotillion {
 namespace {
 
 using Matrix = std::vector<double>;
+// Rows that agree go on as they are, whatever meets them: thousands of rounds need not be followed.
+constexpr double kSettled = 1e-14;
 
 Matrix product(const Matrix& a, const Matrix& b, std::size_t n) {
   Matrix c(n * n, 0.0);
@@ -18,7 +20,9 @@ Matrix product(const Matrix& a, const Matrix& b, std::size_t n) {
   return c;
 }
 
-void add(RealisedLoss& loss, const Matrix& phi, std::size_t n) {
+// e of a generation whose mixing so far is Φ.
+RealisedLoss loss_of(const Matrix& phi, std::size_t n) {
+  RealisedLoss loss;
   const double even = 1.0 / double(n);
   const double scale = 1.0 / (2.0 * double(n) - 2);
   for (std::size_t j = 0; j < n; ++j) {
@@ -30,6 +34,13 @@ void add(RealisedLoss& loss, const Matrix& phi, std::size_t n) {
       loss.disagreement += scale * std::abs(phi[i * n + j] - mean);
     }
   }
+  return loss;
+}
+
+void add(RealisedLoss& loss, const RealisedLoss& more, double times) {
+  loss.total += times * more.total;
+  loss.disagreement += times * more.disagreement;
+  loss.drift += times * more.drift;
 }
 
 }  // namespace
@@ -43,11 +54,15 @@ RealisedLoss realised_loss(const std::vector<std::vector<double>>& rounds, int i
   for (std::size_t k = 1; k < rounds.size(); ++k) {
     Matrix phi(n * n, 0.0);
     for (std::size_t i = 0; i < n; ++i) phi[i * n + i] = 1;
-    add(loss, phi, n);
+    add(loss, loss_of(phi, n), 1);
     for (std::size_t h = 1; k + h < rounds.size(); ++h) {
       COTILLION_CHECK(rounds[k + h - 1].size() == n * n);
       phi = product(rounds[k + h - 1], phi, n);
-      add(loss, phi, n);
+      const RealisedLoss now = loss_of(phi, n);
+      add(loss, now, 1);
+      if (now.disagreement > kSettled) continue;
+      add(loss, now, double(rounds.size() - k - h - 1));
+      break;
     }
   }
   return loss;

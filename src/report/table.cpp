@@ -1,10 +1,23 @@
 #include "report/table.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/check.hpp"
 
 namespace cotillion {
+namespace {
+
+// A cell that opens with a figure, a sign or an infinity, or says that there is none.
+bool is_number(const std::string& cell) {
+  std::string_view text = cell;
+  if (text == "–" || text == "-" || text == "—" || text == "∞") return true;
+  for (const std::string_view sign : {"-", "−", "+", "~", "≈"})
+    if (text.starts_with(sign)) text.remove_prefix(sign.size());
+  return !text.empty() && text[0] >= '0' && text[0] <= '9';
+}
+
+}  // namespace
 
 std::size_t display_width(const std::string& text) {
   return std::size_t(std::count_if(text.begin(), text.end(), [](char c) {
@@ -25,6 +38,25 @@ std::string wrapped(const std::string& paragraph, std::size_t width) {
     at = space + 1;
   }
   return text + line + "\n";
+}
+
+std::vector<bool> number_columns(const Rows& rows) {
+  if (rows.empty()) return {};
+  std::vector<bool> numbers(rows[0].size(), rows.size() > 1);
+  for (std::size_t r = 1; r < rows.size(); ++r)
+    for (std::size_t c = 0; c < rows[r].size() && c < numbers.size(); ++c)
+      if (!rows[r][c].empty() && !is_number(rows[r][c])) numbers[c] = false;
+  return numbers;
+}
+
+Table table_of(const Rows& rows) {
+  const std::vector<bool> numbers = number_columns(rows);
+  std::vector<Table::Column> columns;
+  for (std::size_t c = 0; c < numbers.size(); ++c)
+    columns.push_back({rows[0][c], numbers[c] ? Table::Align::kRight : Table::Align::kLeft});
+  Table table(std::move(columns));
+  for (std::size_t r = 1; r < rows.size(); ++r) table.add(rows[r]);
+  return table;
 }
 
 void Table::add(std::vector<std::string> cells) {

@@ -6,6 +6,13 @@
 
 namespace cotillion {
 
+// Cells as plain text, titles first.
+using Rows = std::vector<std::vector<std::string>>;
+
+// A column is aligned as numbers when all that stands in it, below its title, is one: opens with a
+// figure, a sign or an infinity, or says that there is none.
+[[nodiscard]] std::vector<bool> number_columns(const Rows& rows);
+
 class Table {
  public:
   enum class Align { kLeft, kRight };
@@ -24,6 +31,9 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+// Aligned by what stands in it. Requires rows as long as the first.
+[[nodiscard]] Table table_of(const Rows& rows);
 
 // How many columns of a terminal a UTF-8 text takes, one per code point.
 [[nodiscard]] std::size_t display_width(const std::string& text);

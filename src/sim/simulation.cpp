@@ -19,6 +19,7 @@ class Simulation final : public Stagehand, public Audience {
   Simulation(const PlanFile& plan, const Casting& casting, const SimulationSettings& settings)
       : map_(plan.map),
         plan_(plan.plan),
+        ingress_(plan.ingress),
         casting_(casting),
         settings_(settings),
         edges_watched_(std::any_of(settings.spectators.begin(), settings.spectators.end(),
@@ -227,8 +228,10 @@ class Simulation final : public Stagehand, public Audience {
       for (const Stream& stream : planned.cliques[c].streams)
         for (const Arrival& arrival : stream.receivers) {
           const Instant last = actors_[std::size_t(arrival.receiver)]->last_accepted(stream.sender);
+          const Duration flight =  // to the edge, not on to the island
+              arrival.latency - ingress_[std::size_t(arrival.receiver)].latency;
           const Seconds due =
-              stream.offset + Seconds(arrival.latency) + transfer_time(stream.payload, stream.rate);
+              stream.offset + Seconds(flight) + transfer_time(stream.payload, stream.rate);
           outcome_.rounds[round - 1].cliques[c].arrivals.push_back(
               {stream.sender,
                arrival.receiver,
@@ -268,7 +271,7 @@ class Simulation final : public Stagehand, public Audience {
       outcome_.edges.push_back(seen);
       outcome_.receivers.push_back(actor.receiver_counters());
       outcome_.senders.push_back(actor.sender_counters());
-      if (settings_.actors.step_time.ps > 0) outcome_.steps.push_back(actor.steps());
+      outcome_.steps.push_back(actor.steps());
     }
     note_planned_memory();
     outcome_.lanes = network_.lanes();
@@ -290,6 +293,7 @@ class Simulation final : public Stagehand, public Audience {
 
   const Map& map_;
   const Plan& plan_;
+  const std::vector<Ingress>& ingress_;
   const Casting& casting_;
   const SimulationSettings& settings_;
   const bool edges_watched_;

@@ -82,6 +82,28 @@ TEST_F(Report, PlaysAPlanAndSaysWhetherItHolds) {
   EXPECT_EQ(run("simulate '" + outcome + "'"), 2);
 }
 
+TEST_F(Report, PutsWhatWasPlayedBesideThePlan) {
+  const std::string plan = (folder_ / "plan.json").string();
+  const std::string outcome = (folder_ / "outcome.json").string();
+  const std::string rough = (folder_ / "rough.json").string();
+  ASSERT_EQ(run("plan examples/nine-cities.toml -s triangles --memory 1MB --payload 10MB -o '" +
+                plan + "'"),
+            0);
+  ASSERT_EQ(run("simulate '" + plan + "' -o '" + outcome + "'"), 0);
+  ASSERT_EQ(run("simulate '" + plan + "' --rounds 4 -o '" + rough +
+                "' --faults tests/scenarios/inputs/rough-weather.toml"),
+            1);
+  ASSERT_EQ(run("report '" + outcome + "' '" + rough + "' -o '" + (folder_ / "out").string() + "'"),
+            0);
+  for (const char* name : {"cliques", "rounds", "memory", "links", "mixing-1", "mixing-2"})
+    EXPECT_EQ(head_of(folder_ / "out" / (std::string(name) + ".png")), "\x89PNG\r\n\x1a\n") << name;
+  EXPECT_EQ(head_of(folder_ / "out/report.html"), "<!DOCTYP");
+  EXPECT_EQ(run("report '" + outcome + "' --json"), 0);
+  EXPECT_FALSE(fs::exists(folder_ / "out/cliques.svg.partial"));
+  EXPECT_EQ(run("report '" + plan + "'"), 2);
+  EXPECT_EQ(run("report '" + outcome + "' --seed 5"), 2);
+}
+
 TEST_F(Report, DrawsAMapOnRequest) {
   const std::string file = (folder_ / "map.svg").string();
   ASSERT_EQ(run("topology show examples/nine-cities.toml --svg '" + file + "'"), 0);

@@ -1,0 +1,46 @@
+#include "cli/report_page.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/text.hpp"
+#include "cli/png.hpp"
+
+namespace cotillion::cli {
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !std::filesystem::is_directory(path))
+    throw Stop{kUsedWrongly, fmt::format("{}: cannot be a folder: {}; choose another place for -o",
+                                         path, error ? error.message() : "it is something else")};
+}
+
+Json write_page(const PageOptions& options, const IllustratedPage& page,
+                const std::function<void(const std::string&)>& progress) {
+  Json files = Json::array();
+  const auto write = [&](const std::string& name, const std::string& bytes) {
+    const std::string path = options.output + "/" + name;
+    write_file(path, bytes);
+    files.push_back(path);
+  };
+  for (const NamedFigure& figure : page.figures) {
+    if (progress) progress("writing " + figure.name);
+    write(figure.name + ".svg", figure.svg);
+    if (!options.png) continue;
+    const auto png = png_of_svg(figure.svg, options.scale);
+    if (!png) throw Stop{kWorldFailed, figure.name + ".png: " + png.error().message};
+    write(figure.name + ".png", *png);
+  }
+  write("report.html", page_html(page.page));
+  return files;
+}
+
+std::string written_text(const PageOptions& options, const IllustratedPage& page) {
+  return fmt::format("{} ({}) and report.html written to {}\n",
+                     counted(page.figures.size(), "figure"), options.png ? "SVG and PNG" : "SVG",
+                     options.output);
+}
+
+}  // namespace cotillion::cli
