@@ -8,18 +8,23 @@
 
 namespace cotillion::testing {
 
+[[nodiscard]] inline PlanFile plan_file(const Floor& floor, const Schedule& schedule,
+                                        const PlanSettings& settings = {}) {
+  PlanFile file;
+  file.plan = make_plan(floor.stage, schedule, settings);
+  for (IslandId island = 0; island < floor.map.island_count(); ++island)
+    file.ingress.push_back(ingress_of(floor.stage, island));
+  file.map = floor.map;
+  return file;
+}
+
 // A named schedule on a map.
 [[nodiscard]] inline PlanFile plan_file(Map map, const std::string& schedule,
                                         const PlanSettings& settings = {}) {
   const auto floor = floor_of(std::move(map));
   const auto named = named_schedule(schedule, floor->map, floor->routes);
   COTILLION_CHECK(named.has_value());
-  PlanFile file;
-  file.plan = make_plan(floor->stage, *named, settings);
-  for (IslandId island = 0; island < floor->map.island_count(); ++island)
-    file.ingress.push_back(ingress_of(floor->stage, island));
-  file.map = floor->map;
-  return file;
+  return plan_file(*floor, *named, settings);
 }
 
 [[nodiscard]] inline PlanFile nine_city_plan(const std::string& schedule, Bytes memory,
