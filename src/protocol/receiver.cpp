@@ -148,6 +148,10 @@ void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEven
   if (!epoch_is_live) return counters_.add(ReceiverCount::kStaleRound);
   if (edge_.boot() == 0) return counters_.add(ReceiverCount::kUnknownBoot);
   if (!edge_.holds(packet)) return counters_.add(ReceiverCount::kForged);
+  if (!hop_known_ && (carries_sum(header->type()) || header->type() == PacketType::kEnd))
+    begin_hop(header->type() == PacketType::kEnd
+                  ? std::uint32_t(header->weight)
+                  : header->sequence - std::min<std::uint32_t>(header->chunk, header->sequence));
   // It has come, whatever becomes of it: nothing to ask for again.
   if (carries_sum(header->type())) gaps_.arrive(now, header->sequence);
   if (round == nullptr) return counters_.add(ReceiverCount::kStaleRound);
@@ -186,6 +190,14 @@ void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEven
   ask(now, out);
 }
 
+// An island that joins an edge in the middle of its life asks for nothing that was before it: from
+// the round's first sequence if it is told, otherwise as if every chunk had gone out once, in
+// order.
+void Receiver::begin_hop(std::uint32_t sequence) {
+  gaps_.reset(sequence);
+  hop_known_ = true;
+}
+
 bool Receiver::meets(const LiveRound& round, const Header& header) {
   return header.epoch() == round.round.spec.epoch && header.clique() == round.round.spec.clique;
 }
@@ -198,10 +210,11 @@ void Receiver::on_announcement(Instant now, LiveRound* round, const Header& head
   if (!believe(edge_, packet)) return counters_.add(ReceiverCount::kForged);
   if (edge_.boot() != before) {  // what came earlier in this round was refused: ask for it
     if (before != 0) counters_.add(ReceiverCount::kRestarts);
-    gaps_.reset(header.weight);
+    hop_known_ = false;
     answered_ = false;
     for (LiveRound& other : rounds_) other.first_known = other.end_known = other.seen_any = false;
   }
+  if (!hop_known_) begin_hop(header.weight);
   round->first = header.weight;
   round->first_known = true;
   gaps_.expect(now, header.chunk);

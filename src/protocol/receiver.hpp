@@ -138,6 +138,7 @@ class Receiver {
   void close(LiveRound& round, Outbox& out, ReceiverEvents& events);
   void ask(Instant now, Outbox& out);
   void announce(Outbox& out);
+  void begin_hop(std::uint32_t sequence);
   [[nodiscard]] Header header_of(PacketType type);
 
   // receiver_merge.cpp
@@ -165,6 +166,7 @@ class Receiver {
   std::vector<double> average_, before_, sent_;  // one chunk
   std::vector<Absence> absences_;
   GapTracker gaps_;
+  bool hop_known_ = false;  // where the edge's sequences begin for us
   RequestWriter request_;
   Instant now_{0};  // when it was last called
   RoundId newest_ = 0;

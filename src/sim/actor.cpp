@@ -107,20 +107,29 @@ void Actor::set_clock(Duration ahead, double drift) {
   note_island();
 }
 
-void Actor::set_slow(double factor, Duration late) {
+void Actor::slow_down(double factor, Duration late) {
+  ++slow_;
   factor_ = factor;
   late_ = late;
   note_island();
 }
 
+void Actor::speed_up() {
+  if (--slow_ > 0) return;
+  factor_ = 1;
+  late_ = {0};
+  note_island();
+}
+
 void Actor::die() {
+  ++deaths_;
   dead_ = true;
   step_due_ = kNever;
   note_island();
 }
 
 void Actor::revive(Instant now) {
-  if (!dead_) return;
+  if (--deaths_ > 0) return;
   received_earlier_ = receiver_counters();
   sent_earlier_ = sender_counters();
   ++island_boot_;

@@ -54,8 +54,10 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   void set_clock(Duration ahead, double drift);
   // When its clock shows that much.
   [[nodiscard]] Instant true_time(Instant own) const;
-  // Its steps take `factor` times as long, and it sends that much too late.
-  void set_slow(double factor, Duration late);
+  // Its steps take `factor` times as long, and it sends that much too late. Troubles may overlap:
+  // they end with the last of them.
+  void slow_down(double factor, Duration late);
+  void speed_up();
   void die();
   // As a new process, with a model that has lived on; it takes part from the next round.
   void revive(Instant now);
@@ -123,6 +125,7 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   ReceiverCounters received_earlier_;  // in earlier lives
   SenderCounters sent_earlier_;
   bool dead_ = false;
+  int deaths_ = 0, slow_ = 0;  // troubles that have begun and not ended
   std::uint64_t steps_ = 0;
   double factor_ = 1;
   Duration late_{0};

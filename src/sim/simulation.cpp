@@ -179,12 +179,16 @@ class Simulation final : public Stagehand, public Audience {
       switch (fault.kind) {
         case IslandFault::Kind::kDead:
           script_.push_back({kOrigin + fault.from, [&actor] { actor.die(); }});
-          script_.push_back({kOrigin + fault.until, [this, &actor] { actor.revive(now_); }});
+          script_.push_back({kOrigin + fault.until, [this, &actor, island = fault.island] {
+                               for (const RoundOutcome& round : outcome_.rounds)
+                                 note_row(round.round, island);  // its new process knows nothing
+                               actor.revive(now_);
+                             }});
           break;
         case IslandFault::Kind::kSlow:
           script_.push_back(
-              {kOrigin + fault.from, [&actor, fault] { actor.set_slow(fault.factor, fault.by); }});
-          script_.push_back({kOrigin + fault.until, [&actor] { actor.set_slow(1, {0}); }});
+              {kOrigin + fault.from, [&actor, fault] { actor.slow_down(fault.factor, fault.by); }});
+          script_.push_back({kOrigin + fault.until, [&actor] { actor.speed_up(); }});
           break;
         case IslandFault::Kind::kClock:
           actor.set_clock(fault.by, fault.drift);
@@ -230,32 +234,38 @@ class Simulation final : public Stagehand, public Audience {
           const Instant last = actors_[std::size_t(arrival.receiver)]->last_accepted(stream.sender);
           const Duration flight =  // to the edge, not on to the island
               arrival.latency - ingress_[std::size_t(arrival.receiver)].latency;
-          const Seconds due =
-              stream.offset + Seconds(flight) + transfer_time(stream.payload, stream.rate);
+          const Bytes wire = cotillion::wire_bytes(map_.aggregators.front().spec, stream.payload);
+          const Seconds due = stream.offset + Seconds(flight) + transfer_time(wire, stream.rate);
           outcome_.rounds[round - 1].cliques[c].arrivals.push_back(
               {stream.sender,
                arrival.receiver,
                {std::llround(due.ps)},
-               last == kNever ? Duration{-1} : last - start});
+               last == kNever ? Duration{0} : last - start});
         }
   }
 
   void note_mixing(RoundId round) {
+    for (IslandId island = 0; island < map_.island_count(); ++island) note_row(round, island);
+  }
+
+  // Once; rows sum to one.
+  void note_row(RoundId round, IslandId island) {
     const std::size_t n = map_.islands.size();
+    const auto own = std::size_t(island);
     std::vector<double>& mixing = outcome_.rounds[round - 1].mixing;
-    mixing.assign(n * n, 0);
-    for (std::size_t i = 0; i < n; ++i) {
-      const Part part = casting_.part(round, IslandId(i), kOrigin);
-      const auto masks = actors_[i]->receiver().contributors(round);
-      const double share = 1.0 / double(casting_.job_chunks());
-      for (ChunkId chunk = 0; chunk < casting_.job_chunks(); ++chunk) {
-        const ContributorMask mask = masks.empty() ? 0 : masks[chunk];
-        const bool fills = settings_.actors.merge.missing == Missing::kOwnForMissing;
-        const double each = share / (fills ? part.spec.members : 1 + std::popcount(mask));
-        mixing[i * n + i] += share - each * std::popcount(mask);
-        for (ContributorMask left = mask; left != 0; left &= left - 1)
-          mixing[i * n + std::size_t(part.clique[std::size_t(std::countr_zero(left))])] += each;
-      }
+    mixing.resize(n * n);
+    double* row = &mixing[own * n];
+    if (std::any_of(row, row + n, [](double weight) { return weight != 0; })) return;
+    const Part part = casting_.part(round, island, kOrigin);
+    const auto masks = actors_[own]->receiver().contributors(round);
+    const bool fills = settings_.actors.merge.missing == Missing::kOwnForMissing;
+    const double share = 1.0 / double(casting_.job_chunks());
+    for (ChunkId chunk = 0; chunk < casting_.job_chunks(); ++chunk) {
+      const ContributorMask mask = masks.empty() ? 0 : masks[chunk];
+      const double each = share / (fills ? part.spec.members : 1 + std::popcount(mask));
+      row[own] += share - each * std::popcount(mask);
+      for (ContributorMask left = mask; left != 0; left &= left - 1)
+        row[std::size_t(part.clique[std::size_t(std::countr_zero(left))])] += each;
     }
   }
 
