@@ -60,7 +60,7 @@ class Injector {
   void due(Instant now, Deliver deliver) {
     if (due_ > now) return;
     for (Held& held : held_)
-      if (held.when <= now) {
+      if (held.when != kNever && held.when <= now) {
         deliver(held.place, ByteView(held.bytes));
         held.when = kNever;
       }
