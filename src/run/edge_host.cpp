@@ -61,6 +61,12 @@ EdgeReading EdgeHost::reading(int shard) const {
   return shards_[std::size_t(shard)]->reading();
 }
 
+std::uint64_t EdgeHost::packets_heard() const {
+  std::uint64_t packets = 0;
+  for (const auto& shard : shards_) packets += shard->packets_heard();
+  return packets;
+}
+
 Endpoint EdgeHost::own(int shard) const {
   return shards_[std::size_t(shard)]->own();
 }

@@ -32,7 +32,8 @@ struct EdgeHostSettings {
   std::vector<Endpoint> keepers;  // of streams, by SourceId; may be empty
   std::vector<int> cores;         // by shard: where its thread runs; empty: anywhere
   Bytes receive_buffer{32 << 20};
-  int batch = 16;  // pieces heard with one call
+  int batch = 16;    // pieces heard with one call
+  Duration spin{0};  // awake after the last packet before sleep, for an edge with its own core
   InjectorSettings on_receive, on_send;
 };
 
@@ -56,6 +57,7 @@ class EdgeHost {
   [[nodiscard]] int shards() const { return int(shards_.size()); }
   [[nodiscard]] EdgeReading reading() const;  // of all shards
   [[nodiscard]] EdgeReading reading(int shard) const;
+  [[nodiscard]] std::uint64_t packets_heard() const;
   [[nodiscard]] Endpoint own(int shard) const;  // port filled in where it was 0
 
  private:

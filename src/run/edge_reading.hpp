@@ -55,6 +55,9 @@ class PublishedReading {
     for (std::size_t i = 0; i < kEdgeCounts; ++i)
       edge_[i].store(reading.edge[EdgeCount(i)], std::memory_order_relaxed);
   }
+  [[nodiscard]] std::uint64_t read(HostCount count) const {
+    return host_[std::size_t(count)].load(std::memory_order_relaxed);
+  }
   // By any.
   [[nodiscard]] EdgeReading read() const {
     EdgeReading reading;

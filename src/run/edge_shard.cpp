@@ -61,6 +61,7 @@ Result<std::unique_ptr<EdgeShard>> EdgeShard::make(const EdgeHostSettings& setti
 EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, UdpSocket groups,
                      UdpSocket requests)
     : clock_(settings.clock),
+      spin_(settings.spin),
       core_(settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]),
       island_{settings.island.address, std::uint16_t(settings.island.port + shard)},
       coordinator_(settings.coordinator),
@@ -107,9 +108,9 @@ void EdgeShard::run() {
     if (has_mail_.load(std::memory_order_acquire)) read_mail();
     const bool more = hear_groups() == streams_.capacity();
     be_punctual();
+    publish();
     if (more && ++since_poll < kBatchesBetweenPolls) continue;
     since_poll = 0;
-    publish();
     wait(more);
     if (asked_) hear_requests();
   }
@@ -137,6 +138,7 @@ int EdgeShard::hear_groups() {
   const int came = streams_.receive(groups_);
   if (came == 0) return 0;
   const Instant now = clock_.now();
+  heard_at_ = now;
   counted_.host.add(HostCount::kBatches);
   for (int i = 0; i < came; ++i) {
     const Arrival& arrival = streams_[i];
@@ -210,7 +212,7 @@ void EdgeShard::wait(bool busy) {
     const Instant now = clock_.now();
     const Instant due = std::min({edge_.next_deadline(), on_receive_.next_deadline(),
                                   on_send_.next_deadline(), now + kWaitMax});
-    pause = std::max(due - now, Duration{0});
+    pause = now - heard_at_ < spin_ ? Duration{0} : std::max(due - now, Duration{0});
   }
   const timespec limit = timespec_of(pause);
   std::array<pollfd, 3> watched{pollfd{groups_.fd(), POLLIN, 0}, pollfd{requests_.fd(), POLLIN, 0},

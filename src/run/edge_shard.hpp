@@ -24,6 +24,7 @@ class EdgeShard final : private Outbox {
   void open_round(JobId job, const RoundSpec& round);
   void stop();
   [[nodiscard]] EdgeReading reading() const { return published_.read(); }
+  [[nodiscard]] std::uint64_t packets_heard() const { return published_.read(HostCount::kPackets); }
   [[nodiscard]] Endpoint own() const { return requests_.local(); }
 
  private:
@@ -46,6 +47,7 @@ class EdgeShard final : private Outbox {
   [[nodiscard]] SourceId who_asks(const Endpoint& from) const;
 
   const RunClock clock_;
+  const Duration spin_;
   const int core_;  // −1: anywhere
   const Endpoint island_;
   const Ipv4Address coordinator_;
@@ -66,6 +68,7 @@ class EdgeShard final : private Outbox {
   std::mutex mail_lock_;
   std::vector<Mail> mail_, opened_;
   bool asked_ = false;  // poll saw a request
+  Instant heard_at_{INT64_MIN / 2};
 };
 
 }  // namespace cotillion
