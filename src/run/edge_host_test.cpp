@@ -84,13 +84,13 @@ class Attack {
     SendBatch out(socket);
     const Endpoint requests = rig_.host().own(0);
     while (!stopping_) {
-      for (int i = 0; i < 32; ++i) {
+      for (int i = 0; i < 8; ++i) {
         const auto sender = int(random.between(0, kReceiving - 1));
         const Endpoint to = random.between(0, 3) == 0 ? requests : rig_.group(sender);
         out.add_copy(to, bad_packet(random));
       }
       out.flush();
-      sent_ += 32;
+      sent_ += 8;
       std::this_thread::sleep_for(std::chrono::microseconds(500));
     }
   }
@@ -187,8 +187,9 @@ TEST(EdgeHost, WhatIsLostOnTheLastHopIsAskedForAndSentAgain) {
   ASSERT_TRUE(rig.pump([&] { return rig.host().reading()[EdgeCount::kResends] > 0; }));
 }
 
-TEST(EdgeHost, DelaysDuplicatesAndDamageOnTheWayInSpoilNothing) {
+TEST(EdgeHost, DelaysAndDuplicatesOnTheWayInSpoilNothing) {
   RigSettings settings;
+  settings.introduced = true;  // a greeting may be overtaken
   settings.on_receive.duplication = 0.2;
   settings.on_receive.delay = 0.3;
   LoopbackRig rig(settings);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@ namespace cotillion {
 namespace {
 
 constexpr int kBatchesBetweenPolls = 8;
+constexpr std::size_t kPopulatedMax = std::size_t(1) << 30u;  // larger tables cost what is in them
 constexpr Duration kWaitMax{100'000'000'000};  // so that nothing depends on one wake-up alone
 
 constexpr std::uint64_t place_of(const Endpoint& to) {
@@ -78,7 +80,10 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
       on_send_(settings.on_send) {
   std::sort(heard_.begin(), heard_.end(),
             [](const HeardGroup& a, const HeardGroup& b) { return a.group < b.group; });
-  for (const ByteSpan table : edge_.tables()) prefer_huge_pages(table);
+  for (const ByteSpan table : edge_.tables()) {
+    prefer_huge_pages(table);
+    if (table.size() <= kPopulatedMax) populate(table);
+  }
 }
 
 void EdgeShard::open_round(JobId job, const RoundSpec& round) {
@@ -97,6 +102,7 @@ void EdgeShard::stop() {
 
 void EdgeShard::run() {
   wake_on_time();
+  (void)prctl(PR_SET_NAME, "edge shard", 0UL, 0UL, 0UL);
   if (core_ >= 0) {
     cpu_set_t cores;
     CPU_ZERO(&cores);

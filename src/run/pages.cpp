@@ -14,6 +14,14 @@ constexpr std::size_t whole(std::size_t bytes, std::size_t page) {
   return (bytes + page - 1) / page * page;
 }
 
+// The whole pages within it. Advice that is not taken costs speed and nothing else.
+void advise(ByteSpan memory, int advice) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t first = whole(begin, kPage);
+  const std::uintptr_t last = (begin + memory.size()) / kPage * kPage;
+  if (first < last) (void)madvise(memory.data() + (first - begin), last - first, advice);
+}
+
 }  // namespace
 
 Pages::Pages(std::size_t bytes)
@@ -26,6 +34,7 @@ Pages::Pages(std::size_t bytes)
   if (data == MAP_FAILED) throw std::bad_alloc();
   data_ = static_cast<std::byte*>(data);
   prefer_huge_pages({data_, bytes_});
+  populate({data_, bytes_});
 }
 
 Pages::~Pages() {
@@ -33,11 +42,15 @@ Pages::~Pages() {
 }
 
 void prefer_huge_pages(ByteSpan memory) {
-  if (memory.size() < kHugePage) return;
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
-  const std::uintptr_t first = whole(begin, kPage);
-  const std::uintptr_t last = (begin + memory.size()) / kPage * kPage;
-  (void)madvise(memory.data() + (first - begin), last - first, MADV_HUGEPAGE);
+  if (memory.size() >= kHugePage) advise(memory, MADV_HUGEPAGE);
+}
+
+void populate(ByteSpan memory) {
+#ifdef MADV_POPULATE_WRITE
+  advise(memory, MADV_POPULATE_WRITE);
+#else
+  (void)memory;
+#endif
 }
 
 }  // namespace cotillion

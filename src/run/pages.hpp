@@ -26,5 +26,7 @@ class Pages {
 
 // Asks for huge pages under memory that somebody else allocated and has not touched yet.
 void prefer_huge_pages(ByteSpan memory);
+// Has the kernel find the pages now, so that no packet waits for one.
+void populate(ByteSpan memory);
 
 }  // namespace cotillion

@@ -242,12 +242,17 @@ double readers_seconds() {
 
 enum class Way { kStreamed, kDrained };
 
-// The sender goes before the reader on the same core, or has its own.
-bool take_place(Way way) {
+const char* name_of(Way way) {
+  return way == Way::kDrained ? "drained" : "streamed";
+}
+
+// Before everyone else on that core, where that is allowed: machines are shared. Threads that start
+// from here inherit it.
+bool run_first(bool first, int core) {
   sched_param priority{};
-  priority.sched_priority = way == Way::kDrained ? 1 : 0;
-  pin(way == Way::kDrained ? kReaderCore : kSenderCore);
-  return sched_setscheduler(0, way == Way::kDrained ? SCHED_FIFO : SCHED_OTHER, &priority) == 0;
+  priority.sched_priority = first ? 1 : 0;
+  pin(core);
+  return sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &priority) == 0;
 }
 
 void measure(const Path& path, Way way, Element element, int beats) {
@@ -263,9 +268,10 @@ void measure(const Path& path, Way way, Element element, int beats) {
   constexpr std::uint16_t kEdgePort = kUdpPort, kSinkPort = kUdpPort + 100;
   const Duration spin{way == Way::kStreamed ? 300'000'000 : 0};
   Stream stream(path, job);
+  (void)run_first(way == Way::kStreamed, kSenderCore);
   const Sink sink(path, kSinkPort, spin);
   const auto host = host_on(path, kEdgePort, job, island.local(), spin);
-  if (!take_place(way)) {
+  if (way == Way::kDrained && !run_first(true, kReaderCore)) {
     fmt::print("{:>5} drained: skipped, needs SCHED_FIFO\n", path.name);
     return;
   }
@@ -300,7 +306,7 @@ void measure(const Path& path, Way way, Element element, int beats) {
     if (round % 2 == 1) sink_turn(&of_sink);
   }
   host->stop();
-  (void)take_place(Way::kStreamed);
+  (void)run_first(false, kSenderCore);
   const EdgeReading reading = host->reading();
   if (reading[EdgeCount::kResults] != std::uint64_t(kRounds) * chunks) {
     fmt::print("{} results of {}: packets were lost\n", reading[EdgeCount::kResults],
@@ -310,24 +316,25 @@ void measure(const Path& path, Way way, Element element, int beats) {
   const double bits = 8.0 * double(payload_bytes(job));
   const auto row = [&](const char* what, double sink_ns, double edge_ns) {
     fmt::print("{:>5} {:>9} {:>4} {:>6} {:>7} {:>8.1f} {:>6.0f} {:>8.1f} {:>6.0f} {:>7.2f}\n",
-               path.name, way == Way::kDrained ? "drained" : "streamed", name_of(element),
-               payload_bytes(job), what, bits / sink_ns, sink_ns, bits / edge_ns, edge_ns,
-               sink_ns / edge_ns);
+               path.name, name_of(way), name_of(element), payload_bytes(job), what, bits / sink_ns,
+               sink_ns, bits / edge_ns, edge_ns, sink_ns / edge_ns);
   };
   row("best", of_sink.best(), of_edge.best());
   row("median", of_sink.median(), of_edge.median());
   std::fflush(stdout);
 }
 
-void measure_all(const Path& path) {
-  for (const Way way : {Way::kDrained, Way::kStreamed})
+void measure_all(const Path& path, const std::string& only) {
+  for (const Way way : {Way::kDrained, Way::kStreamed}) {
+    if (!only.empty() && only != name_of(way)) continue;
     for (const Element element : {Element::kF32, Element::kI32})
       for (const int beats : {22, 138}) measure(path, way, element, beats);
+  }
 }
 
 // In a network namespace of its own, which ends with the process. Both ends lie in it, so each
 // must take packets that come from one of its own addresses.
-int measure_veth() {
+int measure_veth(const std::string& only) {
   if (unshare(CLONE_NEWNET) != 0) return 1;
   const char* const set_up =
       "ip link set lo up && ip link add cot0 type veth peer name cot1 && "
@@ -336,15 +343,17 @@ int measure_veth() {
       "for i in all cot0 cot1; do echo 1 >/proc/sys/net/ipv4/conf/$i/accept_local && "
       "echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter; done";
   if (std::system(set_up) != 0) return 1;
-  measure_all({"veth", 0x0a4d'0001, 0x0a4d'0101});
+  measure_all({"veth", 0x0a4d'0001, 0x0a4d'0101}, only);
   return 0;
 }
 
 }  // namespace
 }  // namespace cotillion
 
-int main() {
+// With a word behind it: "drained" or "streamed" only.
+int main(int count, char** words) {
   using namespace cotillion;
+  const std::string only = count > 1 ? words[1] : "";
   if (std::thread::hardware_concurrency() < 2) {
     fmt::print("skipped: a sender and an edge need a core each\n");
     return 0;
@@ -357,13 +366,13 @@ int main() {
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
-    const int done = measure_veth();
+    const int done = measure_veth(only);
     std::fflush(stdout);
     _exit(done);
   }
   int status = 0;
   (void)waitpid(child, &status, 0);
   if (status != 0) fmt::print("veth: skipped, needs root and ip(8)\n");
-  measure_all({"lo", kLoopback, kLoopback});
+  measure_all({"lo", kLoopback, kLoopback}, only);
   return 0;
 }
