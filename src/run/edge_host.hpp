@@ -32,8 +32,9 @@ struct EdgeHostSettings {
   std::vector<Endpoint> keepers;  // of streams, by SourceId; may be empty
   std::vector<int> cores;         // by shard: where its thread runs; empty: anywhere
   Bytes receive_buffer{32 << 20};
-  int batch = 16;    // pieces heard with one call
-  Duration spin{0};  // awake after the last packet before sleep, for an edge with its own core
+  int batch = 16;       // pieces heard with one call
+  Duration spin{0};     // awake after the last packet before sleep, for an edge with its own core
+  bool direct = false;  // AF_XDP before the sockets, for one shard; its frames end at a page
   InjectorSettings on_receive, on_send;
 };
 

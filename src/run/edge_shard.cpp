@@ -56,12 +56,22 @@ Result<std::unique_ptr<EdgeShard>> EdgeShard::make(const EdgeHostSettings& setti
   asking.shared = true;  // the groups may use the same port
   auto requests = UdpSocket::open(asking);
   if (!requests) return Unexpected<Error>{requests.error().within("hearing requests")};
-  return std::unique_ptr<EdgeShard>(
-      new EdgeShard(settings, shard, std::move(edge), std::move(*groups), std::move(*requests)));
+  std::optional<XdpSocket> direct;
+  if (settings.direct) {
+    XdpSettings passing;
+    passing.interface = settings.interface;
+    passing.port = hearing.bind.port;
+    auto opened = XdpSocket::open(passing);
+    if (!opened) return Unexpected<Error>{opened.error().within("hearing groups by AF_XDP")};
+    direct.emplace(std::move(*opened));
+  }
+  return std::unique_ptr<EdgeShard>(new EdgeShard(settings, shard, std::move(edge),
+                                                  std::move(*groups), std::move(*requests),
+                                                  std::move(direct)));
 }
 
 EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, UdpSocket groups,
-                     UdpSocket requests)
+                     UdpSocket requests, std::optional<XdpSocket> direct)
     : clock_(settings.clock),
       spin_(settings.spin),
       core_(settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]),
@@ -73,6 +83,7 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
       stays_(smallest_store(edge_)),
       groups_(std::move(groups)),
       requests_(std::move(requests)),
+      direct_(std::move(direct)),
       streams_(settings.batch),
       questions_(4),
       out_(requests_),
@@ -100,6 +111,34 @@ void EdgeShard::stop() {
   wakeup_.wake();
 }
 
+template <class Source>
+bool EdgeShard::hear_groups(const Source& heard, int came) {
+  if (came == 0) return false;
+  const Instant now = clock_.now();
+  heard_at_ = now;
+  counted_.host.add(HostCount::kBatches);
+  for (int i = 0; i < came; ++i) {
+    const Arrival& arrival = heard[i];
+    const std::size_t packets = packets_in(arrival);
+    counted_.host.add(HostCount::kPieces);
+    counted_.host.add(HostCount::kPackets, packets);
+    counted_.host.add(HostCount::kBytes, arrival.bytes.size());
+    const HeardGroup* group = find(arrival.to);
+    if (arrival.truncated || group == nullptr) {
+      counted_.host.add(group == nullptr ? HostCount::kStrangers : HostCount::kTruncated, packets);
+      continue;
+    }
+    const ByteView after = i + 1 < came ? first_packet(heard[i + 1]) : ByteView{};
+    const SourceId source = group->source;
+    for_each_packet(arrival, after, [&](ByteView packet, ByteView next) {
+      edge_.expect(next);
+      hear(now, source, packet);
+    });
+  }
+  out_.flush();
+  return came == heard.capacity();
+}
+
 void EdgeShard::run() {
   wake_on_time();
   (void)prctl(PR_SET_NAME, "edge shard", 0UL, 0UL, 0UL);
@@ -112,7 +151,9 @@ void EdgeShard::run() {
   int since_poll = 0;
   while (!stopping_.load(std::memory_order_acquire)) {
     if (has_mail_.load(std::memory_order_acquire)) read_mail();
-    const bool more = hear_groups() == streams_.capacity();
+    bool more = direct_ && hear_groups(*direct_, direct_->receive());
+    // What the driver did not take out for us, for want of room or on another queue, comes here.
+    if (!more) more = hear_groups(streams_, streams_.receive(groups_));
     be_punctual();
     publish();
     if (more && ++since_poll < kBatchesBetweenPolls) continue;
@@ -138,34 +179,6 @@ void EdgeShard::read_mail() {
   }
   opened_.clear();
   out_.flush();
-}
-
-int EdgeShard::hear_groups() {
-  const int came = streams_.receive(groups_);
-  if (came == 0) return 0;
-  const Instant now = clock_.now();
-  heard_at_ = now;
-  counted_.host.add(HostCount::kBatches);
-  for (int i = 0; i < came; ++i) {
-    const Arrival& arrival = streams_[i];
-    const std::size_t packets = packets_in(arrival);
-    counted_.host.add(HostCount::kPieces);
-    counted_.host.add(HostCount::kPackets, packets);
-    counted_.host.add(HostCount::kBytes, arrival.bytes.size());
-    const HeardGroup* group = find(arrival.to);
-    if (arrival.truncated || group == nullptr) {
-      counted_.host.add(group == nullptr ? HostCount::kStrangers : HostCount::kTruncated, packets);
-      continue;
-    }
-    const ByteView after = i + 1 < came ? first_packet(streams_[i + 1]) : ByteView{};
-    const SourceId source = group->source;
-    for_each_packet(arrival, after, [&](ByteView packet, ByteView next) {
-      edge_.expect(next);
-      hear(now, source, packet);
-    });
-  }
-  out_.flush();
-  return came;
 }
 
 void EdgeShard::hear(Instant now, SourceId source, ByteView packet) {
@@ -221,8 +234,10 @@ void EdgeShard::wait(bool busy) {
     pause = now - heard_at_ < spin_ ? Duration{0} : std::max(due - now, Duration{0});
   }
   const timespec limit = timespec_of(pause);
-  std::array<pollfd, 3> watched{pollfd{groups_.fd(), POLLIN, 0}, pollfd{requests_.fd(), POLLIN, 0},
-                                pollfd{wakeup_.fd(), POLLIN, 0}};
+  // A negative descriptor is none.
+  std::array<pollfd, 4> watched{pollfd{groups_.fd(), POLLIN, 0}, pollfd{requests_.fd(), POLLIN, 0},
+                                pollfd{wakeup_.fd(), POLLIN, 0},
+                                pollfd{direct_ ? direct_->fd() : -1, POLLIN, 0}};
   if (ppoll(watched.data(), watched.size(), &limit, nullptr) <= 0) return;
   asked_ = watched[1].revents != 0;
   if (watched[2].revents != 0) wakeup_.drain();

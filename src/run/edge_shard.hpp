@@ -9,6 +9,7 @@
 #include "run/receive_batch.hpp"
 #include "run/send_batch.hpp"
 #include "run/wakeup.hpp"
+#include "run/xdp_socket.hpp"
 
 namespace cotillion {
 
@@ -34,9 +35,11 @@ class EdgeShard final : private Outbox {
   };
 
   EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, UdpSocket groups,
-            UdpSocket requests);
+            UdpSocket requests, std::optional<XdpSocket> direct);
   void read_mail();
-  [[nodiscard]] int hear_groups();
+  // False when nothing more is waiting.
+  template <class Source>
+  [[nodiscard]] bool hear_groups(const Source& source, int came);
   void hear_requests();
   void hear(Instant now, SourceId source, ByteView packet);
   void be_punctual();
@@ -56,6 +59,7 @@ class EdgeShard final : private Outbox {
   Edge edge_;
   std::size_t stays_;  // so many packets that were sent stay as they are in every store
   UdpSocket groups_, requests_;
+  std::optional<XdpSocket> direct_;
   ReceiveBatch streams_, questions_;
   SendBatch out_;
   Injector on_receive_, on_send_;

@@ -18,7 +18,7 @@ struct Arrival {
   Endpoint from;
   Ipv4Address to = 0;  // the group, or our own address
   ByteView bytes;
-  std::size_t segment = 0;  // bytes of each packet
+  std::size_t segment = 1;  // bytes of each packet
   bool truncated = false;   // longer than any packet of ours: to be dropped whole
 };
 

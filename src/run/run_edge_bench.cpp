@@ -54,6 +54,7 @@ Value must(Result<Value> result) {
 struct Path {
   const char* name;
   Ipv4Address from, to;  // interfaces, by address
+  bool direct = false;   // AF_XDP
 };
 
 // Reads and forgets.
@@ -220,6 +221,7 @@ std::unique_ptr<EdgeHost> host_on(const Path& path, std::uint16_t port, const Jo
   settings.island = island;
   settings.cores = {kReaderCore};
   settings.spin = spin;
+  settings.direct = path.direct;
   settings.receive_buffer = {64 << 20};
   return must(EdgeHost::start(settings, std::move(edges)));
 }
@@ -325,25 +327,26 @@ void measure(const Path& path, Way way, Element element, int beats) {
 }
 
 void measure_all(const Path& path, const std::string& only) {
-  for (const Way way : {Way::kDrained, Way::kStreamed}) {
-    if (!only.empty() && only != name_of(way)) continue;
+  for (const Way way : {Way::kDrained, Way::kStreamed})
     for (const Element element : {Element::kF32, Element::kI32})
-      for (const int beats : {22, 138}) measure(path, way, element, beats);
-  }
+      for (const int beats : {22, 138})
+        if ((only.empty() || only == name_of(way)) && !(path.direct && beats > 22))
+          measure(path, way, element, beats);
 }
 
 // In a network namespace of its own, which ends with the process. Both ends lie in it, so each
-// must take packets that come from one of its own addresses.
-int measure_veth(const std::string& only) {
+// must take packets that come from one of its own addresses. AF_XDP frames end at a page.
+int measure_veth(bool direct, const std::string& only) {
   if (unshare(CLONE_NEWNET) != 0) return 1;
-  const char* const set_up =
+  const std::string set_up = fmt::format(
       "ip link set lo up && ip link add cot0 type veth peer name cot1 && "
-      "ip link set cot0 mtu 9000 up && ip link set cot1 mtu 9000 up && "
+      "ip link set cot0 mtu {0} up && ip link set cot1 mtu {0} up && "
       "ip address add 10.77.0.1/30 dev cot0 && ip address add 10.77.1.1/30 dev cot1 && "
       "for i in all cot0 cot1; do echo 1 >/proc/sys/net/ipv4/conf/$i/accept_local && "
-      "echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter; done";
-  if (std::system(set_up) != 0) return 1;
-  measure_all({"veth", 0x0a4d'0001, 0x0a4d'0101}, only);
+      "echo 0 >/proc/sys/net/ipv4/conf/$i/rp_filter; done",
+      direct ? 1500 : 9000);
+  if (std::system(set_up.c_str()) != 0) return 1;
+  measure_all({direct ? "xdp" : "veth", 0x0a4d'0001, 0x0a4d'0101, direct}, only);
   return 0;
 }
 
@@ -364,15 +367,18 @@ int main(int count, char** words) {
   fmt::print("{:>5} {:>9} {:>4} {:>6} {:>7} {:>8} {:>6} {:>8} {:>6} {:>7}\n", "path", "way", "",
              "bytes", "", "sink Gb", "ns", "edge Gb", "ns", "ratio");
   std::fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) {
-    const int done = measure_veth(only);
+  for (const bool direct : {false, true}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int done = measure_veth(direct, only);
+      std::fflush(stdout);
+      _exit(done);
+    }
+    int status = 0;
+    (void)waitpid(child, &status, 0);
+    if (status != 0) fmt::print("{}: skipped, needs root and ip(8)\n", direct ? "xdp" : "veth");
     std::fflush(stdout);
-    _exit(done);
   }
-  int status = 0;
-  (void)waitpid(child, &status, 0);
-  if (status != 0) fmt::print("veth: skipped, needs root and ip(8)\n");
   measure_all({"lo", kLoopback, kLoopback}, only);
   return 0;
 }
