@@ -151,7 +151,12 @@ void EdgeShard::run() {
   int since_poll = 0;
   while (!stopping_.load(std::memory_order_acquire)) {
     if (has_mail_.load(std::memory_order_acquire)) read_mail();
-    bool more = direct_ && hear_groups(*direct_, direct_->receive());
+    bool more = false;
+    if (direct_) {
+      const int came = direct_->receive();
+      counted_.host.add(HostCount::kDirect, std::uint64_t(came));
+      more = hear_groups(*direct_, came);
+    }
     // What the driver did not take out for us, for want of room or on another queue, comes here.
     if (!more) more = hear_groups(streams_, streams_.receive(groups_));
     be_punctual();

@@ -20,6 +20,10 @@ constexpr int kQueuesMax = 64;
 constexpr int kKind = 12, kVersion = 14, kFragment = 20, kProtocol = 23, kTo = 30, kPort = 36,
               kHeaders = 42;
 
+// Parts of an instruction's code that are zero are left out.
+constexpr int kAddConstant = BPF_ALU64;    // BPF_ADD, BPF_K
+constexpr int kLoadLongConstant = BPF_DW;  // BPF_LD, BPF_IMM
+
 int call(bpf_cmd command, bpf_attr& attributes) {
   return int(syscall(SYS_bpf, command, &attributes, sizeof attributes));
 }
@@ -34,7 +38,8 @@ bpf_insn insn(int code, int to, int from, int offset, std::int32_t value) {
   return made;
 }
 
-// Instructions in the order of the table in docs of the kernel; jumps to `pass` are patched last.
+// Register 1 holds the context, 2 and 3 where the frame begins and ends, 4 what is looked at. Jumps
+// to the end, where a frame goes on its way, are filled in last.
 std::vector<bpf_insn> frames_of(std::uint16_t port, int map) {
   std::vector<bpf_insn> code;
   std::vector<std::size_t> to_pass;
@@ -54,7 +59,7 @@ std::vector<bpf_insn> frames_of(std::uint16_t port, int map) {
   add(BPF_LDX | BPF_MEM | BPF_W, 2, 1, offsetof(xdp_md, data), 0);
   add(BPF_LDX | BPF_MEM | BPF_W, 3, 1, offsetof(xdp_md, data_end), 0);
   add(BPF_ALU64 | BPF_MOV | BPF_X, 4, 2, 0, 0);
-  add(BPF_ALU64 | BPF_ADD | BPF_K, 4, 0, 0, kHeaders);
+  add(kAddConstant, 4, 0, 0, kHeaders);
   pass_if(BPF_JGT | BPF_X, 4, 3, 0);
   load(BPF_H, kKind);
   pass_if(BPF_JNE | BPF_K, 4, 0, network(0x0800));
@@ -71,7 +76,7 @@ std::vector<bpf_insn> frames_of(std::uint16_t port, int map) {
   load(BPF_H, kPort);
   pass_if(BPF_JNE | BPF_K, 4, 0, network(port));
   add(BPF_LDX | BPF_MEM | BPF_W, 2, 1, offsetof(xdp_md, rx_queue_index), 0);
-  add(BPF_LD | BPF_DW | BPF_IMM, 1, BPF_PSEUDO_MAP_FD, 0, map);
+  add(kLoadLongConstant, 1, BPF_PSEUDO_MAP_FD, 0, map);
   add(0, 0, 0, 0, 0);                                   // the second half of that
   add(BPF_ALU64 | BPF_MOV | BPF_K, 3, 0, 0, XDP_PASS);  // when no socket is there
   add(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect_map);

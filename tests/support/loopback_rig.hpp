@@ -63,6 +63,7 @@ struct RigSettings {
   std::size_t slots = 4096;
   std::size_t resend_packets = 1024;
   InjectorSettings on_receive, on_send;
+  bool direct = false;
   BitsPerSecond rate{400e6};  // of each stream
 };
 
@@ -254,6 +255,7 @@ class LoopbackRig {
     hosting.port = port_;
     hosting.own = {kLoopback, 0};
     hosting.island = {kLoopback, island_port_};
+    hosting.direct = settings.direct;
     hosting.on_receive = settings.on_receive;
     hosting.on_send = settings.on_send;
     auto started = EdgeHost::start(hosting, std::move(edges));
