@@ -4,14 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
-
+#include "tests/support/flood.hpp"
 #include "tests/support/loopback_rig.hpp"
 
 namespace cotillion {
 namespace {
 
+using testing::Flood;
 using ::testing::HasSubstr;
 using testing::kAllOthers;
 using testing::kLoopback;
@@ -64,68 +63,6 @@ TEST(EdgeHost, AStoreOfFewPacketsIsSentBeforeItIsUsedAgain) {
   rig.islands().expect_exact();
 }
 
-// Small packets of every bad kind, as fast as one thread can send them, on the groups and to the
-// address for requests.
-class Attack {
- public:
-  Attack(LoopbackRig& rig, std::vector<std::vector<std::byte>> heard)
-      : rig_(rig), heard_(std::move(heard)), thread_([this] { run(); }) {}
-  ~Attack() { stop(); }
-  void stop() {
-    stopping_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-  [[nodiscard]] std::uint64_t sent() const { return sent_; }
-
- private:
-  void run() {
-    Random random(5);
-    const UdpSocket socket = testing::loopback_socket();
-    SendBatch out(socket);
-    const Endpoint requests = rig_.host().own(0);
-    while (!stopping_) {
-      for (int i = 0; i < 8; ++i) {
-        const auto sender = int(random.between(0, kReceiving - 1));
-        const Endpoint to = random.between(0, 3) == 0 ? requests : rig_.group(sender);
-        out.add_copy(to, bad_packet(random));
-      }
-      out.flush();
-      sent_ += 8;
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-    }
-  }
-
-  ByteView bad_packet(Random& random) {
-    const std::vector<std::byte>& real =
-        heard_[std::size_t(random.between(0, std::int64_t(heard_.size()) - 1))];
-    packet_ = real;
-    switch (random.between(0, 3)) {
-      case 0:  // anything
-        packet_.resize(std::size_t(random.between(1, 128)));
-        for (std::byte& byte : packet_) byte = std::byte(random.next());
-        break;
-      case 1:  // truncated
-        packet_.resize(std::size_t(random.between(1, 128)));
-        break;
-      case 2:  // forged: a chunk of zeros in another's name
-        packet_.resize(packet_bytes(0));
-        packet_[offsetof(Header, flags)] |= std::byte(flag::kZero);
-        packet_[8] = std::byte(random.next() % 64);
-        break;
-      default:  // played again
-        break;
-    }
-    return packet_;
-  }
-
-  LoopbackRig& rig_;
-  std::vector<std::vector<std::byte>> heard_;
-  std::vector<std::byte> packet_;
-  std::atomic<bool> stopping_{false};
-  std::atomic<std::uint64_t> sent_{0};
-  std::thread thread_;
-};
-
 TEST(EdgeHost, BadPacketsAreCountedAndChangeNoSum) {
   RigSettings settings;
   settings.authenticated = true;
@@ -135,7 +72,7 @@ TEST(EdgeHost, BadPacketsAreCountedAndChangeNoSum) {
   rig.open_round(1);
   ASSERT_TRUE(rig.pump_until_whole());
   const auto heard = rig.islands().sent();
-  Attack attack(rig, {heard.begin(), heard.end()});
+  Flood flood(rig, {heard.begin(), heard.end()});
   for (RoundId round = 2; round <= 3; ++round) {
     rig.open_round(round);
     ASSERT_TRUE(rig.pump_until_whole());
@@ -146,10 +83,10 @@ TEST(EdgeHost, BadPacketsAreCountedAndChangeNoSum) {
     return reading[HostCount::kMalformed] > 0 && reading[EdgeCount::kForged] > 0 &&
            reading[EdgeCount::kDuplicates] + reading[EdgeCount::kStaleRound] > 0;
   }));
-  attack.stop();
+  flood.stop();
   rig.host().stop();
   const EdgeReading reading = rig.host().reading();
-  EXPECT_GT(attack.sent(), 0u);
+  EXPECT_GT(flood.sent(), 0u);
   EXPECT_EQ(reading[EdgeCount::kAccepted], 3 * 3 * chunks_of(rig));
   EXPECT_EQ(reading[EdgeCount::kResults], 3 * chunks_of(rig));
   EXPECT_EQ(reading[EdgeCount::kOutputs], 3 * chunks_of(rig));
