@@ -17,6 +17,8 @@ namespace cotillion {
 namespace {
 
 constexpr std::size_t kFrameBytes = 4096;
+constexpr int kTries = 100;
+constexpr unsigned kMicrosecondsBetweenTries = 10'000;
 constexpr std::size_t kEthernetBytes = 14, kIpBytes = 20, kUdpBytes = 8;
 
 // An array between the kernel and us, with one index for each side to write.
@@ -161,8 +163,14 @@ Result<int> XdpSocket::set_up(const XdpSettings& settings) {
   place.sxdp_ifindex = std::uint32_t(index);
   place.sxdp_queue_id = std::uint32_t(settings.queue);
   place.sxdp_flags = XDP_COPY;
-  if (bind(rings.fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) != 0)
-    return refused("AF_XDP bind");
+  // The kernel lets go of a queue a moment after its last socket was closed.
+  bool bound = false;
+  for (int tries = 0; tries < kTries && !bound; ++tries) {
+    bound = bind(rings.fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0;
+    if (!bound && errno != EBUSY) break;
+    if (!bound) usleep(kMicrosecondsBetweenTries);
+  }
+  if (!bound) return refused("AF_XDP bind");
   auto program = attach_xdp_program(index, settings.port);
   if (!program) return Unexpected<Error>{program.error()};
   rings.program = *program;

@@ -259,6 +259,7 @@ class LoopbackRig {
     hosting.on_receive = settings.on_receive;
     hosting.on_send = settings.on_send;
     auto started = EdgeHost::start(hosting, std::move(edges));
+    if (!started) ADD_FAILURE() << started.error().message;
     COTILLION_CHECK(started.has_value());
     host_ = std::move(*started);
   }
