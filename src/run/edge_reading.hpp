@@ -15,6 +15,7 @@ enum class HostCount : std::uint8_t {
   kPieces,         // in which they came: coalesced runs count once
   kBatches,        // calls that brought them
   kDirect,         // packets of them that came by AF_XDP
+  kOverflowed,     // packets that the kernel had no room to keep for us
   kRequests,       // packets from the island, keepers and the coordinator
   kStrangers,      // to no group of ours, or from nobody we know
   kTruncated,      // longer than any packet

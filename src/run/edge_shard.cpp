@@ -169,6 +169,8 @@ void EdgeShard::run() {
   if (has_mail_.load(std::memory_order_acquire)) read_mail();
   edge_.flush(clock_.now(), *this);
   out_.flush();
+  overflows_at_ = kLongAgo;
+  count_overflows(clock_.now());
   publish();
 }
 
@@ -219,6 +221,7 @@ void EdgeShard::hear_requests() {
 
 void EdgeShard::be_punctual() {
   const Instant now = clock_.now();
+  count_overflows(now);
   on_receive_.due(now, [&](std::uint64_t place, ByteView packet) {
     edge_.on_packet(now, SourceId(std::int64_t(place)), packet, *this);
     out_.flush();
@@ -248,8 +251,16 @@ void EdgeShard::wait(bool busy) {
   if (watched[2].revents != 0) wakeup_.drain();
 }
 
+// A question to the kernel, so not for every packet.
+void EdgeShard::count_overflows(Instant now) {
+  if (now - overflows_at_ < kWaitMax) return;
+  overflows_at_ = now;
+  overflows_ = std::uint64_t(groups_.overflows()) + requests_.overflows();
+}
+
 void EdgeShard::publish() {
   EdgeReading reading = counted_;
+  reading.host.add(HostCount::kOverflowed, overflows_);
   reading.host.add(HostCount::kMalformed, edge_.malformed());
   reading.host.add(HostCount::kForeign, edge_.foreign());
   reading.host.add(HostCount::kSent, out_.counts().packets);

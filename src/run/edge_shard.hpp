@@ -29,6 +29,7 @@ class EdgeShard final : private Outbox {
   [[nodiscard]] Endpoint own() const { return requests_.local(); }
 
  private:
+  static constexpr Instant kLongAgo{-1'000'000'000'000'000'000};  // 11 days before the origin
   struct Mail {
     JobId job = 0;
     RoundSpec round;
@@ -44,6 +45,7 @@ class EdgeShard final : private Outbox {
   void hear(Instant now, SourceId source, ByteView packet);
   void be_punctual();
   void wait(bool busy);
+  void count_overflows(Instant now);
   void publish();
   void send(Towards towards, SourceId source, ByteView packet) override;
   [[nodiscard]] const HeardGroup* find(Ipv4Address group) const;
@@ -72,7 +74,9 @@ class EdgeShard final : private Outbox {
   std::mutex mail_lock_;
   std::vector<Mail> mail_, opened_;
   bool asked_ = false;  // poll saw a request
-  Instant heard_at_{INT64_MIN / 2};
+  Instant heard_at_ = kLongAgo;
+  Instant overflows_at_ = kLongAgo;  // when the kernel was asked for them
+  std::uint64_t overflows_ = 0;
 };
 
 }  // namespace cotillion

@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <linux/sock_diag.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -137,6 +139,13 @@ Bytes UdpSocket::receive_buffer() const {
   socklen_t length = sizeof size;
   COTILLION_CHECK(getsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &size, &length) == 0);
   return {size};
+}
+
+std::uint32_t UdpSocket::overflows() const {
+  std::array<std::uint32_t, SK_MEMINFO_VARS> memory{};
+  socklen_t length = sizeof memory;
+  (void)getsockopt(fd_, SOL_SOCKET, SO_MEMINFO, memory.data(), &length);
+  return memory[SK_MEMINFO_DROPS];
 }
 
 }  // namespace cotillion

@@ -51,6 +51,8 @@ class UdpSocket {
   [[nodiscard]] Endpoint local() const;
   // What the kernel granted; without privilege it may be less than was asked for.
   [[nodiscard]] Bytes receive_buffer() const;
+  // Packets that came while that was full, since the socket was opened; modulo 2³².
+  [[nodiscard]] std::uint32_t overflows() const;
 
  private:
   UdpSocket(int fd, Ipv4Address interface) : fd_(fd), interface_(interface) {}

@@ -119,6 +119,34 @@ TEST(Udp, RefusalsNameThePlaceAndARemedy) {
   EXPECT_THAT(second.error().message, HasSubstr("choose another port"));
 }
 
+TEST(Udp, MoreGroupsThanASocketMayJoinAreRefusedWithTheSettingToRaise) {
+  UdpSettings settings;
+  settings.interface = kLoopback;
+  const auto socket = UdpSocket::open(settings);
+  ASSERT_TRUE(socket.has_value());
+  for (int i = 0; i < 2000; ++i)
+    if (const auto joined = socket->join(group_address(i, 1)); !joined) {
+      EXPECT_THAT(joined.error().message, HasSubstr("net.ipv4.igmp_max_memberships"));
+      return;
+    }
+}
+
+TEST(Udp, PacketsThatFindNoRoomAreCounted) {
+  UdpSettings small;
+  small.bind = {kLoopback, 0};
+  small.receive_buffer = {4096};
+  const auto to = UdpSocket::open(small);
+  ASSERT_TRUE(to.has_value());
+  EXPECT_EQ(to->overflows(), 0u);
+  const UdpSocket from = testing::loopback_socket();
+  SendBatch out(from);
+  for (int i = 0; i < 200; ++i) {
+    out.add_copy(to->local(), bytes_of(1000, i));
+    out.flush();
+  }
+  EXPECT_GT(to->overflows(), 0u);
+}
+
 TEST(Udp, AddressesAreReadAndWritten) {
   EXPECT_EQ(*read_address("10.1.2.3"), 0x0a01'0203u);
   EXPECT_EQ(to_text(Ipv4Address(0x0a01'0203)), "10.1.2.3");
