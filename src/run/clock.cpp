@@ -35,6 +35,12 @@ RunClock RunClock::starting_now() {
   return RunClock(wall_ns());
 }
 
+bool RunClock::fits() const {
+  constexpr std::int64_t kFarthest = 50 * 86'400 * kNanosecondsPerSecond;
+  const std::int64_t now = wall_ns();
+  return origin_ns_ > now - kFarthest && origin_ns_ < now + kFarthest;
+}
+
 Instant RunClock::now() const {
   return {(wall_ns() - origin_ns_) * kPicosecondsPerNanosecond};
 }

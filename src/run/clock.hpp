@@ -16,6 +16,8 @@ class RunClock {
   [[nodiscard]] static RunClock starting_now();
 
   [[nodiscard]] std::int64_t origin_ns() const { return origin_ns_; }
+  // Whether the origin is less than 50 days away: the Instant of now fits, and will for as long.
+  [[nodiscard]] bool fits() const;
   [[nodiscard]] Instant now() const;
   // Sleeps until `spin` before the instant and watches the clock for the rest: timers wake late by
   // tens of microseconds. Never returns before the instant; kNever is no instant to wait for.

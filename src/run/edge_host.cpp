@@ -16,6 +16,8 @@ Result<std::unique_ptr<EdgeHost>> EdgeHost::start(const EdgeHostSettings& settin
   if (settings.port == 0 || settings.port + shards.size() > 65'536)
     return failure(fmt::format("groups at port {}; {} shards need as many ports from it on",
                                settings.port, shards.size()));
+  if (!settings.clock.fits())
+    return failure("a clock whose origin is more than 50 days away; count from the job's start");
   if (settings.direct && shards.size() > 1)
     return failure("AF_XDP serves one shard; one queue of an interface has one socket");
   if (settings.batch < 1) return failure("batches of no packets");

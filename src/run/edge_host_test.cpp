@@ -181,6 +181,8 @@ TEST(EdgeHost, SettingsThatCannotWorkAreRefusedWithARemedy) {
   settings.interface = kLoopback;
   settings.port = testing::free_ports(1);
   settings.own = {kLoopback, 0};
+  EXPECT_THAT(refusal(settings, 1), HasSubstr("more than 50 days away"));
+  settings.clock = RunClock::starting_now();
   EXPECT_THAT(refusal(settings, 1), "started");
   EXPECT_THAT(refusal(settings, 0), HasSubstr("at least one"));
   EdgeHostSettings no_group = settings;
