@@ -3,6 +3,7 @@
 #include <netinet/udp.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -47,7 +48,7 @@ void SendBatch::add(const Endpoint& to, ByteView packet) {
 void SendBatch::add_copy(const Endpoint& to, ByteView packet) {
   if (pieces_.size() == capacity_ || copied_ + packet.size() > std::size_t(1) << 20u) flush();
   const ByteSpan copy(copies_.at(copied_), packet.size());
-  std::memcpy(copy.data(), packet.data(), packet.size());
+  std::copy(packet.begin(), packet.end(), copy.begin());
   copied_ += packet.size();
   add(to, copy);
 }
