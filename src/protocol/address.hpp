@@ -1,0 +1,23 @@
+// IPv4 addresses as numbers, and the ones that the protocol hands out: captures of simulated
+// worlds, the lab and the daemons name islands, edges and groups alike.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace cotillion {
+
+using Ipv4Address = std::uint32_t;  // 10.0.0.1 is 0x0a000001
+
+// Addresses for worlds that have none of their own. Islands and edges are numbered from 0, up to
+// 65,535; a group belongs to one sender and one clique, both below 4096, and fills 239.0.0.0/8.
+[[nodiscard]] Ipv4Address island_address(int island);  // 10.0.x.y
+[[nodiscard]] Ipv4Address edge_address(int edge);      // 10.1.x.y
+[[nodiscard]] Ipv4Address group_address(int sender, int clique);
+
+[[nodiscard]] constexpr bool is_group(Ipv4Address address) {
+  return address >> 28 == 0xe;
+}
+[[nodiscard]] std::string to_text(Ipv4Address address);  // "10.0.0.1"
+
+}  // namespace cotillion
