@@ -3,7 +3,7 @@
 JOBS := $(shell nproc)
 
 help:
-	@echo 'make demo      build, then plan the nine-city map (installs what is missing)'
+	@echo 'make demo      build, then plan the nine-city map and play the plan (installs what is missing)'
 	@echo 'make test      build, then run every test'
 	@echo 'make build     leave the release binary at build/release/cotillion'
 	@echo 'make check     formatting and clang-tidy'

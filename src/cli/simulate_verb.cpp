@@ -123,6 +123,7 @@ void run(const Options& options, Outcome& code) {
   if (interrupt.asked()) throw Stop{kWorldFailed, "stopped; nothing was written"};
   watching.write();
   outcome->settings = {{"exchange", options.exchange}, {"patience", options.patience}};
+  if (!options.memory.empty()) outcome->settings.emplace_back("memory", options.memory);
   if (options.exchange == "streamed")
     outcome->settings.emplace_back("fragments", fmt::format("{}", options.fragments));
   const Json json = outcome_json(*plan, *outcome, made_by);
@@ -152,7 +153,7 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
                        "(default 1ms)");
   simulate->add_option("--memory", options->memory,
                        "What every edge really has, whatever the plan was made for: see it "
-                       "overflow (\"0B\")");
+                       "overflow (\"0B\"; slots for hops and patience come on top)");
   simulate
       ->add_option("--exchange", options->exchange,
                    "whole: copied at a round's start, merged at its end; streamed: by fragments")

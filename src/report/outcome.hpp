@@ -28,6 +28,8 @@ struct CliqueOutcome {
   std::vector<ArrivalOutcome> arrivals = {};  // of every stream at every edge, where they are kept
 };
 
+// Of somebody's contribution; of one's own: no account was given of the round, because the island
+// was dead.
 struct AbsenceOutcome {
   IslandId receiver = 0;
   IslandId contributor = 0;

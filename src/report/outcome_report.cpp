@@ -55,6 +55,11 @@ std::string absences_text(const PlanFile& plan, const Outcome& outcome) {
   for (const RoundOutcome& round : outcome.rounds)
     for (const AbsenceOutcome& absence : round.absences) {
       if (++count > kAbsencesShown) continue;
+      if (absence.receiver == absence.contributor) {
+        text += fmt::format("round {}: {} gave no account of it\n", round.round,
+                            plan.map.islands[std::size_t(absence.receiver)].name);
+        continue;
+      }
       text += fmt::format("round {}: {} lacks {} in {} chunks, from chunk {} on\n", round.round,
                           plan.map.islands[std::size_t(absence.receiver)].name,
                           plan.map.islands[std::size_t(absence.contributor)].name, absence.chunks,

@@ -111,8 +111,9 @@ class Sides {
     CliqueSeen& seen = place.seen[column_];
     seen.incomplete += clique.complete ? 0 : 1;
     for (const AbsenceOutcome& absence : round.absences)
-      if (std::find(clique.islands.begin(), clique.islands.end(), absence.receiver) !=
-          clique.islands.end())
+      if (absence.receiver != absence.contributor &&  // else: that island was dead
+          std::find(clique.islands.begin(), clique.islands.end(), absence.receiver) !=
+              clique.islands.end())
         add_missing(seen.missing, absence);
     for (const ArrivalOutcome& arrival : clique.arrivals) {
       const ArrivalKey flight{phase, arrival.sender, arrival.receiver};

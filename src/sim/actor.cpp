@@ -283,8 +283,7 @@ SenderCounters Actor::sender_counters() const {
 }
 
 EdgeState Actor::edge_state() const {
-  const Aggregation& job = *aggregation_;
-  return {self_, job.open_slots(), job.counters()};
+  return {self_, aggregation_->open_slots(), edge_counters()};
 }
 
 std::size_t Actor::open_slots_peak() const {

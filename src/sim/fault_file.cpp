@@ -101,8 +101,11 @@ class FaultReader {
     }
     if (kind == IslandFault::Kind::kClock) {
       fault.by = fields.duration("ahead", Need::kOptional).value_or(Duration{0});
-      if (const auto behind = fields.duration("behind", Need::kOptional))
+      if (const auto behind = fields.duration("behind", Need::kOptional)) {
+        if (fault.by.ps != 0)
+          fields.problem("behind", "ahead and behind at once", "give one of the two");
         fault.by = Duration{0} - *behind;
+      }
       fault.drift =
           fields.number("drift_ppm", Need::kOptional, "drift_ppm = 20").value_or(0) * 1e-6;
       if (!(std::abs(fault.drift) <= 0.01))

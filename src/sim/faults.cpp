@@ -20,8 +20,10 @@ Fate FaultDice::cast(LaneId lane, Duration since_start) {
     if (since_start < fault.from || since_start >= fault.until) continue;
     switch (fault.kind) {
       case Mishap::kLoss:
-        // Bursts of geometric length start so rarely that `rate` of all packets is lost.
-        if (entry.lose_next == 0 && random.unit() < fault.rate / fault.burst) {
+        // Bursts of geometric length start so rarely that `rate` of all packets is lost: between
+        // two of them burst · (1 − rate) / rate pass, on average.
+        if (entry.lose_next == 0 &&
+            random.unit() < fault.rate / (fault.rate + fault.burst * (1 - fault.rate))) {
           entry.lose_next = 1;
           while (random.unit() < 1 - 1 / fault.burst) ++entry.lose_next;
         }

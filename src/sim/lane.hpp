@@ -58,6 +58,7 @@ class Lane {
     __builtin_prefetch(&ring_[(last_ + 1) & (ring_.size() - 1)], 1);
     return item;
   }
+  [[nodiscard]] Duration latency() const { return latency_; }
   [[nodiscard]] LaneOutcome& seen() { return seen_; }
   [[nodiscard]] const LaneOutcome& seen() const { return seen_; }
 

@@ -38,26 +38,28 @@ void Network::put_carefully(Instant now, const Route::Step& step, InFlight item,
   item.step = &step;
   item.arrival = arrival;
   const Fate fate = dice_.any(step.lane) ? dice_.cast(step.lane, now - kOrigin) : Fate{};
-  const auto show = [&](const InFlight& what, bool lost) {
+  const Instant left = arrival - lanes_[std::size_t(step.lane)].latency();
+  const auto show = [&](const InFlight& what, bool lost, bool copy) {
     for (Spectator* who : spectators_)
       if (who->watches(step.lane))
-        who->on_passage({step.lane, &step, now, what.arrival, what.wire_bytes, lost}, bytes(what));
+        who->on_passage({step.lane, &step, now, left, what.arrival, what.wire_bytes, lost, copy},
+                        bytes(what));
   };
   if (fate.copied) {
     hold(item);
     InFlight copy = item;
     copy.arrival = arrival + fate.copy_after;
-    show(copy, false);
+    show(copy, false, true);
     put_aside(copy);
   }
   if (fate.lost) {
-    show(item, true);
+    show(item, true, false);
     ++lanes_[std::size_t(step.lane)].seen().lost;
     return drop(item);
   }
   if (fate.corrupt || fate.truncated) spoil(item, fate);
   item.arrival = arrival + fate.delay;
-  show(item, false);
+  show(item, false, false);
   if (dice_.any(step.lane)) return put_aside(item);  // may arrive out of order
   put_on(lanes_[std::size_t(step.lane)], step, item, item.arrival);
 }

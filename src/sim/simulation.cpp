@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "base/check.hpp"
 #include "sim/network.hpp"
@@ -24,7 +27,7 @@ class Simulation final : public Stagehand, public Audience {
         settings_(settings),
         edges_watched_(std::any_of(settings.spectators.begin(), settings.spectators.end(),
                                    [](const Spectator* who) { return who->watches_edges(); })),
-        agenda_(Network::places(plan.map) + plan.map.island_count() + 1),
+        agenda_(Network::places(plan.map) + plan.map.island_count()),
         network_(plan.map, settings.faults, settings.seed, settings.spectators, agenda_, *this) {
     for (const PlannedRound& round : plan_.rounds) {
       auto& streams = routes_.emplace_back(map_.islands.size());
@@ -51,7 +54,12 @@ class Simulation final : public Stagehand, public Audience {
           std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
       end = std::max(end, actors_[std::size_t(island)]->true_time(closes));
     }
-    while (agenda_.next_time() <= end) {
+    while (std::min(agenda_.next_time(), next_cue()) <= end) {
+      if (next_cue() <= agenda_.next_time()) {  // what happens to someone comes before what it does
+        now_ = next_cue();
+        follow_script();
+        continue;
+      }
       now_ = agenda_.next_time();
       const int place = agenda_.next_place();
       if (++outcome_.events % kEventsOfALook == 0 && settings_.progress &&
@@ -59,10 +67,8 @@ class Simulation final : public Stagehand, public Audience {
         break;
       if (place < first_island())
         network_.on_time(now_, place);
-      else if (place < script_place())
-        wake(place - first_island());
       else
-        follow_script();
+        wake(place - first_island());
     }
     return account();
   }
@@ -95,6 +101,11 @@ class Simulation final : public Stagehand, public Audience {
   }
 
   void fragment_merged(IslandId island, RoundId round, int fragment) override {
+    std::vector<char>& merged = merged_[{round, island}];
+    merged.resize(std::size_t(casting_.job().fragments));
+    merged[std::size_t(fragment)] = 1;
+    // An island that is far behind merges when a round's places are taken, after its row was noted.
+    if (noted_.erase({round, island}) > 0) note_row(round, island);
     if (settings_.before_merge)
       settings_.before_merge(*actors_[std::size_t(island)], island, round, fragment);
   }
@@ -112,6 +123,7 @@ class Simulation final : public Stagehand, public Audience {
   void round_closed(IslandId island, RoundId round, std::span<const Absence> absences) override {
     if (settings_.after_close)
       settings_.after_close(*actors_[std::size_t(island)], island, round, absences, now_ - kOrigin);
+    closed_.insert({round, island});
     RoundOutcome& seen = outcome_.rounds[round - 1];
     const Part part = casting_.part(round, island, kOrigin);
     CliqueOutcome& clique = seen.cliques[std::size_t(part.spec.clique)];
@@ -134,7 +146,9 @@ class Simulation final : public Stagehand, public Audience {
   };
 
   [[nodiscard]] int first_island() const { return Network::places(map_); }
-  [[nodiscard]] int script_place() const { return first_island() + map_.island_count(); }
+  [[nodiscard]] Instant next_cue() const {
+    return cue_ < script_.size() ? script_[cue_].when : kNever;
+  }
 
   // Weights and framing. A plan without framing counts weights alone: rates are goodput.
   [[nodiscard]] std::uint32_t wire_bytes(ByteView packet) const {
@@ -200,18 +214,17 @@ class Simulation final : public Stagehand, public Audience {
     }
     std::stable_sort(script_.begin(), script_.end(),
                      [](const Cue& a, const Cue& b) { return a.when < b.when; });
-    agenda_.set(script_place(), script_.front().when);
   }
 
   void follow_script() {
     script_[cue_++].then();
     for (IslandId island = 0; island < map_.island_count(); ++island) note(island);
-    agenda_.set(script_place(), cue_ < script_.size() ? script_[cue_].when : kNever);
   }
 
   void open_round(RoundId round) {
     if (round > 1) note_arrivals(round - 1);
     if (round > 2) note_mixing(round - 2);  // its places are about to be taken
+    if (round > 4) merged_.erase(merged_.begin(), merged_.lower_bound({round - 4, 0}));
     const PlannedRound& planned = plan_.rounds[casting_.phase_of(round)];
     RoundOutcome seen;
     seen.round = round;
@@ -248,20 +261,25 @@ class Simulation final : public Stagehand, public Audience {
     for (IslandId island = 0; island < map_.island_count(); ++island) note_row(round, island);
   }
 
-  // Once; rows sum to one.
+  // Once.
   void note_row(RoundId round, IslandId island) {
     const std::size_t n = map_.islands.size();
     const auto own = std::size_t(island);
     std::vector<double>& mixing = outcome_.rounds[round - 1].mixing;
     mixing.resize(n * n);
     double* row = &mixing[own * n];
-    if (std::any_of(row, row + n, [](double weight) { return weight != 0; })) return;
+    if (!noted_.insert({round, island}).second) return;
+    std::fill_n(row, n, 0.0);
     const Part part = casting_.part(round, island, kOrigin);
     const auto masks = actors_[own]->receiver().contributors(round);
+    const std::vector<char>& merged = merged_[{round, island}];
     const bool fills = settings_.actors.merge.missing == Missing::kOwnForMissing;
     const double share = 1.0 / double(casting_.job_chunks());
     for (ChunkId chunk = 0; chunk < casting_.job_chunks(); ++chunk) {
-      const ContributorMask mask = masks.empty() ? 0 : masks[chunk];
+      // What came and was not merged, because the island died first, is not in its model.
+      const bool in = !masks.empty() && !merged.empty() &&
+                      merged[std::size_t(fragment_of(casting_.job(), chunk))] != 0;
+      const ContributorMask mask = in ? masks[chunk] : 0;
       const double each = share / (fills ? part.spec.members : 1 + std::popcount(mask));
       row[own] += share - each * std::popcount(mask);
       for (ContributorMask left = mask; left != 0; left &= left - 1)
@@ -274,10 +292,12 @@ class Simulation final : public Stagehand, public Audience {
     for (RoundId round = RoundId(std::max(1, int(outcome_.rounds.size()) - 1));
          round <= outcome_.rounds.size(); ++round)
       note_mixing(round);
+    note_silence();
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       const Actor& actor = *actors_[std::size_t(island)];
       EdgeOutcome seen{island, {}, {}, actor.edge_counters()};
-      seen.memory_peak = {std::int64_t(actor.open_slots_peak() * slot_bytes(casting_.job()))};
+      const EdgeSpec& edge = map_.aggregators[std::size_t(ingress_[std::size_t(island)].edge)].spec;
+      seen.memory_peak = {std::int64_t(actor.open_slots_peak()) * edge.slot.count};
       outcome_.edges.push_back(seen);
       outcome_.receivers.push_back(actor.receiver_counters());
       outcome_.senders.push_back(actor.sender_counters());
@@ -291,10 +311,21 @@ class Simulation final : public Stagehand, public Audience {
     return std::move(outcome_);
   }
 
+  void note_silence() {
+    for (RoundOutcome& round : outcome_.rounds)
+      for (IslandId island = 0; island < map_.island_count(); ++island) {
+        const Part part = casting_.part(round.round, island, kOrigin);
+        if (part.spec.expected == 0 || closed_.count({round.round, island}) > 0) continue;
+        round.cliques[std::size_t(part.spec.clique)].complete = false;
+        round.absences.push_back({island, island, casting_.job_chunks(), 0});
+      }
+  }
+
   // An edge's peak is the plan's for all islands it serves together.
   void note_planned_memory() {
-    for (const PlannedRound& round : plan_.rounds)
-      for (const EdgeUse& use : round.edges)
+    for (std::size_t phase = 0; phase < std::min(plan_.rounds.size(), outcome_.rounds.size());
+         ++phase)
+      for (const EdgeUse& use : plan_.rounds[phase].edges)
         for (const IslandId island : map_.aggregators[std::size_t(use.aggregator)].serves) {
           Bytes& planned = outcome_.edges[std::size_t(island)].memory_planned;
           planned = std::max(planned, use.memory_peak);
@@ -314,6 +345,9 @@ class Simulation final : public Stagehand, public Audience {
   std::vector<std::unique_ptr<Actor>> actors_;
   std::vector<Cue> script_;
   std::size_t cue_ = 0;
+  std::map<std::pair<RoundId, IslandId>, std::vector<char>> merged_;  // fragments of live rounds
+  std::set<std::pair<RoundId, IslandId>> noted_;                      // rows of Ŵ
+  std::set<std::pair<RoundId, IslandId>> closed_;                     // accounts that were given
   Outcome outcome_;
 };
 

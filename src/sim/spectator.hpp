@@ -12,15 +12,17 @@ struct Passage {
   LaneId lane = 0;
   const Route::Step* step = nullptr;
   Instant put;      // into the lane's queue
+  Instant left;     // the queue, last bit
   Instant arrival;  // of its last bit at the far end
   std::uint32_t wire_bytes = 0;
   bool lost = false;
+  bool copy = false;  // that the lane made: it was not sent again
 };
 
 struct EdgeState {
   IslandId island = 0;
   std::size_t open_slots = 0;
-  const EdgeCounters& counters;
+  EdgeCounters counters;  // of all its lives
 };
 
 class Spectator {

@@ -10,7 +10,9 @@ namespace {
 enum Process { kSenders = 1, kLinks = 2, kEdges = 3 };
 constexpr std::uint64_t kMarksMax = 20'000;  // beyond, they are only counted
 constexpr int kSamples = 2'000;              // of an edge's memory over the time traced
-constexpr int kGapPackets = 8;               // idle for longer: a new slice begins
+// Idle for so many times a stream's usual wait between packets: a new slice begins.
+constexpr int kGapPackets = 8;
+constexpr Duration kGapMost{1'000'000'000};  // when nothing is usual yet
 
 // What is marked when an edge counts it.
 constexpr EdgeCount kWorthAMark[] = {
@@ -37,8 +39,8 @@ int Trace::number_of(const Track& track) const {
 
 void Trace::on_passage(const Passage& passage, ByteView packet) {
   const auto header = read_header(packet);
-  const Instant left = passage.arrival - lane_latency(map_, passage.lane);
-  if (!within(left) || !header) return;
+  const Instant left = passage.left;
+  if (!within(left) || !header || passage.copy) return;
   const Track track{passage.lane, passage.step->sender, header->round};
   if (passage.lost)
     mark(kLinks, number_of(track), left,
@@ -46,11 +48,18 @@ void Trace::on_passage(const Passage& passage, ByteView packet) {
   if (passage.wire_bytes == 0) return;  // not counted by a plan without framing
   const Duration takes{
       std::llround(transfer_time(Bytes{passage.wire_bytes}, lane_rate(map_, passage.lane)).ps)};
-  auto [entry, first] = open_.try_emplace(track, Slice{left - takes, left, 0, 0});
+  const Slice begun{left - takes, left, {0}, 0, 0};
+  auto [entry, first] = open_.try_emplace(track, begun);
   Slice& slice = entry->second;
-  if (!first && left - takes > slice.until + Duration{kGapPackets * takes.ps}) {
-    end(track, slice);
-    slice = {left - takes, left, 0, 0};
+  if (!first) {
+    const Duration since = left - slice.until;
+    const Duration most = slice.packets < 2 ? kGapMost : Duration{kGapPackets * slice.pace.ps};
+    if (since > std::max(most, Duration{kGapPackets * takes.ps})) {
+      end(track, slice);
+      slice = begun;
+    } else if (slice.packets == 1) {
+      slice.pace = since;
+    }
   }
   slice.until = std::max(slice.until, left);
   ++slice.packets;
@@ -88,21 +97,27 @@ void Trace::mark(int process, int number, Instant when, const std::string& name)
 }
 
 void Trace::on_edge(Instant now, const EdgeState& state) {
-  if (!within(now)) return;
   EdgeSeen& seen = edges_[std::size_t(state.island)];
   for (const EdgeCount count : kWorthAMark)
-    if (const std::uint64_t more = state.counters[count] - seen.counters[count]; more > 0)
+    if (const std::uint64_t more = state.counters[count] - seen.counters[count];
+        more > 0 && within(now))
       mark(kEdges, state.island + 1, now, fmt::format("{} {}", more, name_of(count)));
   seen.counters = state.counters;
-  if (state.open_slots == seen.open_slots || (now - seen.shown).ps * kSamples < (until_ - from_).ps)
-    return;
-  seen.shown = now;
+  if (!within(now)) return;
   seen.open_slots = state.open_slots;
+  if ((now - seen.shown).ps * kSamples >= (until_ - from_).ps) show_memory(state.island, now);
+}
+
+void Trace::show_memory(IslandId island, Instant when) {
+  EdgeSeen& seen = edges_[std::size_t(island)];
+  if (seen.open_slots == seen.shown_slots) return;
+  seen.shown = when;
+  seen.shown_slots = seen.open_slots;
   events_.push_back({{"ph", "C"},
-                     {"pid", kEdges},
-                     {"name", map_.islands[std::size_t(state.island)].name + " memory"},
-                     {"ts", microseconds(now)},
-                     {"args", {{"bytes", std::int64_t(state.open_slots) * slot_.count}}}});
+                     {"pid", int(kEdges)},
+                     {"name", map_.islands[std::size_t(island)].name + " memory"},
+                     {"ts", microseconds(when)},
+                     {"args", {{"bytes", std::int64_t(seen.open_slots) * slot_.count}}}});
 }
 
 void Trace::name_tracks() {
@@ -124,6 +139,7 @@ void Trace::name_tracks() {
 std::string Trace::json() {
   for (const auto& [track, slice] : open_) end(track, slice);
   open_.clear();
+  for (IslandId island = 0; island < map_.island_count(); ++island) show_memory(island, until_);
   if (marks_ > kMarksMax)
     events_.push_back({{"ph", "i"},
                        {"s", "g"},

@@ -27,6 +27,7 @@ class Trace final : public Spectator {
  private:
   struct Slice {
     Instant from, until;
+    Duration pace{0};  // from packet to packet, as the first two had it
     std::uint64_t packets = 0, bytes = 0;
   };
   struct Track {  // of one stream on one lane, in one round
@@ -37,7 +38,7 @@ class Trace final : public Spectator {
   };
   struct EdgeSeen {
     Instant shown{0};
-    std::size_t open_slots = 0;
+    std::size_t open_slots = 0, shown_slots = 0;
     EdgeCounters counters;
   };
 
@@ -45,6 +46,7 @@ class Trace final : public Spectator {
   [[nodiscard]] int number_of(const Track& track) const;
   void end(const Track& track, const Slice& slice);
   void mark(int process, int number, Instant when, const std::string& name);
+  void show_memory(IslandId island, Instant when);
   void name_tracks();
 
   const Map& map_;

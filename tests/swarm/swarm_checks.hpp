@@ -77,6 +77,7 @@ class SwarmChecks {
   // swarm_outcome_checks.cpp: when it is over
   void check_rounds(const Outcome& outcome);
   void check_accounts(const RoundOutcome& round);
+  [[nodiscard]] static bool is_silent(const Record& here);
   void check_owed(RoundId round, IslandId island);
   void check_bits(RoundId round, const std::vector<IslandId>& clique);
   void check_mixing(const RoundOutcome& round);

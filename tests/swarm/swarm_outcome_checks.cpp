@@ -38,6 +38,11 @@ void SwarmChecks::check_rounds(const Outcome& outcome) {
   }
 }
 
+// Expects contributions, and said nothing of them: it was dead.
+bool SwarmChecks::is_silent(const Record& here) {
+  return here.part.spec.expected != 0 && !here.closed;
+}
+
 // Everyone alive gave an account, and the outcome repeats it.
 void SwarmChecks::check_accounts(const RoundOutcome& round) {
   std::size_t told = 0;
@@ -51,7 +56,13 @@ void SwarmChecks::check_accounts(const RoundOutcome& round) {
                                     [](bool fragment) { return fragment; });
     if (alive && here.part.sends && !merged && !timing_.off_beat(island))
       fail("everyone alive merges", name(island, round.round));
-    told += here.absences.size();
+    told += here.absences.size() + (is_silent(here) ? 1 : 0);
+    if (is_silent(here) && std::none_of(round.absences.begin(), round.absences.end(),
+                                        [&](const AbsenceOutcome& absence) {
+                                          return absence.receiver == island &&
+                                                 absence.contributor == island;
+                                        }))
+      fail("outcomes name who gave no account", name(island, round.round));
     for (const Absence& absence : here.absences) {
       const IslandId from = here.part.clique[std::size_t(absence.member)];
       const auto same = [&](const AbsenceOutcome& other) {
@@ -66,8 +77,10 @@ void SwarmChecks::check_accounts(const RoundOutcome& round) {
     fail("outcomes name what is missing", fmt::format("round {} names too many", round.round));
   for (const CliqueOutcome& clique : round.cliques) {
     const bool complete =
-        std::all_of(clique.islands.begin(), clique.islands.end(),
-                    [&](IslandId island) { return record(round.round, island).absences.empty(); });
+        std::all_of(clique.islands.begin(), clique.islands.end(), [&](IslandId island) {
+          const Record& here = record(round.round, island);
+          return here.absences.empty() && !is_silent(here);
+        });
     if (complete != clique.complete)
       fail("a clique is complete when nobody misses anything",
            fmt::format("round {}, {} and others", round.round, clique.islands.front()));
