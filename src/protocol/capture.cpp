@@ -94,21 +94,6 @@ std::string udp_header(Ipv4Address from, Ipv4Address to, std::string_view packet
 
 }  // namespace
 
-Ipv4Address island_address(int island) {
-  COTILLION_CHECK(island >= 0 && island <= 0xffff);
-  return 0x0a00'0000u | std::uint32_t(island);
-}
-
-Ipv4Address edge_address(int edge) {
-  COTILLION_CHECK(edge >= 0 && edge <= 0xffff);
-  return 0x0a01'0000u | std::uint32_t(edge);
-}
-
-Ipv4Address group_address(int sender, int clique) {
-  COTILLION_CHECK(sender >= 0 && sender < 4096 && clique >= 0 && clique < kCliquesMax);
-  return 0xef00'0000u | std::uint32_t(sender) << 12 | std::uint32_t(clique);
-}
-
 void begin_capture(std::string& file) {
   append(file, FileHeader());
 }

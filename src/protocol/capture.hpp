@@ -7,17 +7,10 @@
 #include <string>
 
 #include "base/units.hpp"
+#include "protocol/address.hpp"
 #include "protocol/packet.hpp"
 
 namespace cotillion {
-
-using Ipv4Address = std::uint32_t;  // 10.0.0.1 is 0x0a000001
-
-// Addresses for worlds that have none of their own. Islands and edges are numbered from 0, up to
-// 65,535; a group belongs to one sender and one clique, both below 4096, and fills 239.0.0.0/8.
-[[nodiscard]] Ipv4Address island_address(int island);  // 10.0.x.y
-[[nodiscard]] Ipv4Address edge_address(int edge);      // 10.1.x.y
-[[nodiscard]] Ipv4Address group_address(int sender, int clique);
 
 // What a file begins with.
 void begin_capture(std::string& file);
