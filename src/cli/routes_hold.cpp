@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -79,10 +79,11 @@ std::optional<pid_t> RoutesHold::end_holder(const std::string& path) {
   if (!holder) return std::nullopt;
   if (*holder <= 0)
     throw Stop{kWorldFailed, path + ": locked by a process of another PID namespace; end it there"};
+  // By system call: glibc 2.36 declares these without C linkage, so that C++ cannot link them.
   // A handle first, and then the question again: a number may have been given to another process.
-  const Closing process{::pidfd_open(*holder, 0)};
+  const Closing process{int(::syscall(SYS_pidfd_open, *holder, 0))};
   if (holder_of(file.file, path) != holder) return std::nullopt;
-  if (process.file < 0 || ::pidfd_send_signal(process.file, SIGTERM, nullptr, 0) != 0)
+  if (process.file < 0 || ::syscall(SYS_pidfd_send_signal, process.file, SIGTERM, nullptr, 0) != 0)
     throw Stop{kWorldFailed, fmt::format("process {} holds the routes and cannot be ended: {}",
                                          *holder, std::strerror(errno))};
   pollfd ended{process.file, POLLIN, 0};

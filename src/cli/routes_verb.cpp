@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
+#include "base/fingerprint.hpp"
 #include "base/text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/routes_hold.hpp"
@@ -36,6 +38,7 @@ struct Routed {
   PlanFile plan;
   MulticastGroups groups;
   std::vector<Ipv4Address> sources;
+  Provenance made_by;
 
   [[nodiscard]] RoutesStudy study() const { return {plan, groups, sources}; }
 };
@@ -49,26 +52,35 @@ std::pair<std::string, std::string> pair_of(const std::string& text, const char*
 }
 
 std::unique_ptr<Routed> load(const Options& options) {
-  auto plan = read_plan(read_file(options.plan), options.plan);
+  const std::string text = read_file(options.plan);
+  auto plan = read_plan(text, options.plan);
   if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
   auto groups = groups_of(plan->plan);
   if (!groups) throw Stop{kAnswerIsNo, options.plan + ": " + groups.error().message};
-  auto routed = std::make_unique<Routed>(Routed{std::move(*plan), std::move(*groups), {}});
+  auto routed =
+      std::make_unique<Routed>(Routed{std::move(*plan), std::move(*groups), {}, provenance()});
+  routed->made_by.inputs.emplace_back("plan", fingerprint(text));
   const Map& map = routed->plan.map;
   for (IslandId island = 0; island < map.island_count(); ++island)
     routed->sources.push_back(island_address(island));
   for (const std::string& source : options.sources) {
-    const auto [name, text] = pair_of(source, "--source");
+    const auto [name, number] = pair_of(source, "--source");
     in_addr address{};
-    if (::inet_pton(AF_INET, text.c_str(), &address) != 1 || is_group(ntohl(address.s_addr)))
-      throw Stop{kUsedWrongly,
-                 fmt::format("--source {}: '{}' is no IPv4 address of a host", name, shown(text))};
+    if (::inet_pton(AF_INET, number.c_str(), &address) != 1 || is_group(ntohl(address.s_addr)))
+      throw Stop{kUsedWrongly, fmt::format("--source {}: '{}' is no IPv4 address of a host", name,
+                                           shown(number))};
     routed->sources[std::size_t(island_named(map, name, "--source"))] = ntohl(address.s_addr);
   }
   std::set<Ipv4Address> different(routed->sources.begin(), routed->sources.end());
   if (different.size() < routed->sources.size())
     throw Stop{kUsedWrongly, "--source: two islands send from the same address"};
   return routed;
+}
+
+void print_made(const Routed& routed, const Json& content) {
+  Json json = to_json(routed.made_by);
+  json.update(content);
+  print_json(json);
 }
 
 PlaceId place_of(const Map& map, const std::string& name) {
@@ -110,12 +122,12 @@ void show(const Options& options) {
   if (!options.at.empty()) {
     const PlaceId place = place_of(routed->plan.map, options.at);
     if (options.json)
-      print_json(routes_json(routed->study(), place));
+      print_made(*routed, routes_json(routed->study(), place));
     else
       print(routes_text(routed->study(), place));
     return;
   }
-  if (options.json) return print_json(groups_json(routed->study()));
+  if (options.json) return print_made(*routed, groups_json(routed->study()));
   for (PlaceId place = 0; place < routed->plan.map.place_count(); ++place)
     print((place > 0 ? "\n" : "") + routes_text(routed->study(), place));
 }
@@ -123,7 +135,7 @@ void show(const Options& options) {
 void export_groups(const Options& options) {
   const auto routed = load(options);
   if (options.json)
-    print_json(groups_json(routed->study()));
+    print_made(*routed, groups_json(routed->study()));
   else if (options.format == "frr-pim")
     print(frr_memberships(routed->study()));
   else if (options.format == "frr-static")

@@ -18,6 +18,11 @@ std::string names(const Map& map, const std::vector<IslandId>& islands) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
+std::string title_of(const RoutesStudy& study) {
+  const std::string& name = study.plan.map.name;
+  return fmt::format("{}: {}", name.empty() ? "map" : name, study.plan.plan.schedule);
+}
+
 // People count rounds from 1.
 std::vector<int> rounds_of(const MulticastGroup& group) {
   std::vector<int> rounds;
@@ -78,9 +83,9 @@ Json head_json(const RoutesStudy& study) {
 
 std::string frr_head(const RoutesStudy& study, const char* what) {
   return fmt::format(
-      "! {}: {}, {}.\n"
+      "! {}, {}.\n"
       "! Interfaces are called to-NEIGHBOUR, to-island and to-edge: put yours in their place.\n",
-      study.plan.map.name, study.plan.plan.schedule, what);
+      title_of(study), what);
 }
 
 }  // namespace
@@ -89,7 +94,7 @@ std::string routes_text(const RoutesStudy& study, PlaceId place) {
   const Map& map = study.plan.map;
   const auto routes = routes_at(study.plan, study.groups, place);
   std::string text =
-      fmt::format("{}: {}; {} of {} pass {}\n", map.name, study.plan.plan.schedule, routes.size(),
+      fmt::format("{}; {} of {} pass {}\n", title_of(study), routes.size(),
                   counted(study.groups.all().size(), "group"), place_name(map, place));
   if (routes.empty()) return text;
   Table table({{"sender"}, {"source"}, {"group"}, {"from"}, {"to"}, {"rounds"}});
