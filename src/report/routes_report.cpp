@@ -126,9 +126,9 @@ std::string groups_text(const RoutesStudy& study) {
                map.islands[std::size_t(group.sender)].name, names(map, group.receivers),
                fmt::format("{}", fmt::join(ends, " ")), rounds_text(group)});
   }
-  std::string text = fmt::format(
-      "{}: {}; {}, one source each, UDP port {}\n{}", map.name, study.plan.plan.schedule,
-      counted(study.groups.all().size(), "group"), kUdpPort, table.text());
+  std::string text =
+      fmt::format("{}; {}, one source each, UDP port {}\n{}", title_of(study),
+                  counted(study.groups.all().size(), "group"), kUdpPort, table.text());
   const auto twice = two_ways_to_a_source(study);
   for (const std::string& conflict : twice) text += fmt::format("not for PIM: {}\n", conflict);
   return text;

@@ -45,11 +45,11 @@ TEST(RoutesReport, ShowsWhereStreamsComeFromAndGo) {
   const MulticastGroups groups(plan.plan);
   EXPECT_EQ(routes_text({plan, groups, sources()}, 1),
             "Ring: ring; 4 of 4 groups pass B\n"
-            "sender  source     group        from        to        rounds\n"
-            "A       192.0.2.1  239.0.0.0    A           C         1 2\n"
-            "B       192.0.2.2  239.0.16.0   its island  A         2\n"
-            "C       192.0.2.3  239.0.32.0   C           A         1 2\n"
-            "D       192.0.2.4  239.0.48.0   A           its edge  2\n");
+            "sender  source     group       from        to        rounds\n"
+            "A       192.0.2.1  239.0.0.0   A           C         1 2\n"
+            "B       192.0.2.2  239.0.16.0  its island  A         2\n"
+            "C       192.0.2.3  239.0.32.0  C           A         1 2\n"
+            "D       192.0.2.4  239.0.48.0  A           its edge  2\n");
   EXPECT_EQ(routes_text({plan, groups, sources()}, 3),
             "Ring: ring; 2 of 4 groups pass D\n"
             "sender  source     group       from        to        rounds\n"

@@ -183,8 +183,8 @@ class Laboratory {
   static void join(const Space& one, const std::string& name, const Space& other,
                    const std::string& other_name) {
     one.enter();
-    run_ip(
-        fmt::format("link add {} type veth peer name {} netns {}", name, other_name, other.path()));
+    run_ip(fmt::format("link add name {} type veth peer name {} netns {}", name, other_name,
+                       other.path()));
     run_ip(fmt::format("link set dev {} up", name));
     other.enter();
     run_ip(fmt::format("link set dev {} up", other_name));
@@ -214,7 +214,7 @@ void in_namespaces(const std::function<void()>& test) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     if (!enter_namespaces() || !MulticastRouter::open() ||
-        std::system("ip link add tried type veth >/dev/null 2>&1") != 0)
+        std::system("ip link add name tried type veth >/dev/null 2>&1") != 0)
       ::_exit(kSkipped);
     test();
     std::fflush(nullptr);
@@ -310,7 +310,7 @@ std::string cached_routes() {
 
 TEST(MulticastRouter, ChangesOnlyWhatDiffersAndLeavesNothing) {
   in_namespaces([] {
-    run_ip("link add one type veth peer name two");
+    run_ip("link add name one type veth peer name two");
     {
       auto router = MulticastRouter::open();
       ASSERT_TRUE(router.has_value());

@@ -28,7 +28,7 @@ std::string said_by(const std::string& script) {
 class RoutesInstall : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (said_by(unshare_ + "ip link add one type veth peer name two && echo fine") != "fine\n")
+    if (said_by(unshare_ + "ip link add name one type veth peer name two && echo fine") != "fine\n")
       GTEST_SKIP() << "no network namespaces or veth pairs here: needs root or unprivileged user "
                       "namespaces, unshare and iproute2";
     folder_ = fs::temp_directory_path() / ("cotillion-routes-" + std::to_string(::getpid()));
@@ -44,15 +44,16 @@ class RoutesInstall : public ::testing::Test {
     return said_by("COTILLION_OUT='" + (folder_ / "out").string() + "' C='" COTILLION_BINARY "' " +
                    "PLAN=\"" + plan + "\" " + unshare_ + "sh -c '" + R"(
 for name in all default; do echo 0 >/proc/sys/net/ipv4/conf/$name/rp_filter; done
-ip link add n type veth peer name e; ip link add s type veth peer name w
-ip link add h type veth peer name unused
-for name in n e s w h; do ip link set dev $name up; done
+ip link add name to-n type veth peer name to-e
+ip link add name to-s type veth peer name to-w
+ip link add name to-h type veth peer name unused
+for name in to-n to-e to-s to-w to-h; do ip link set dev $name up; done
 entries() { grep -c "^[0-9A-F]" /proc/net/ip_mr_cache; }
-install() { eval "$C routes install $PLAN --interface N=n --interface E=e --interface S=s \
-            --interface W=w --edge h"; }
+install() { eval "$C routes install $PLAN --interface N=to-n --interface E=to-e --interface S=to-s \
+            --interface W=to-w --edge to-h"; }
 installed() {
   for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    grep -q installed "$COTILLION_OUT" && return
+    grep -qs installed "$COTILLION_OUT" && return
     sleep 0.2
   done
   echo never installed
@@ -95,15 +96,14 @@ eval "$C routes remove $PLAN"
 
 TEST_F(RoutesInstall, LeavesNothingWhenItIsKilled) {
   EXPECT_EQ(in_a_router(R"(
-exec 3>&1
-eval "exec_install() { exec $C routes install $PLAN --interface N=n --interface E=e \
-      --interface S=s --interface W=w --edge h; }"
+eval "exec_install() { exec $C routes install $PLAN --interface N=to-n --interface E=to-e \
+      --interface S=to-s --interface W=to-w --edge to-h; }"
 ( exec_install ) >"$COTILLION_OUT" 2>&1 &
 held=$!
 installed
 entries
 kill -KILL $held
-wait $held
+{ wait $held; } 2>/dev/null
 for try in 1 2 3 4 5 6 7 8 9 10; do test $(entries) = 0 && break; sleep 0.1; done
 entries
 )"),
