@@ -1,5 +1,5 @@
 # The front door. `make demo` and `make test` do all the set-up on a fresh Debian 12 machine.
-.PHONY: help setup build demo test check sanitize bench oracle fuzz fmt clean
+.PHONY: help setup build demo test check sanitize bench oracle swarm fuzz fmt clean
 JOBS := $(shell nproc)
 
 help:
@@ -10,6 +10,7 @@ help:
 	@echo 'make sanitize  tests under ASan + UBSan; those with threads under TSan'
 	@echo 'make bench     benchmarks, each beside a peer or a limit (installs ns-3)'
 	@echo 'make oracle    60,000 random cliques against CLP (minutes)'
+	@echo 'make swarm     10,000 random worlds with random faults, played and checked (minutes)'
 	@echo 'make fuzz      every fuzzer for FUZZ_SECONDS (default 60) seconds'
 	@echo 'make fmt       format the sources'
 
@@ -46,6 +47,9 @@ bench: setup build/release/build.ninja
 
 oracle: build
 	build/release/oracle --instances 60000
+
+swarm: build
+	build/release/swarm --seeds 10000
 
 fuzz: setup
 	@tools/fuzz $(or $(FUZZ_SECONDS),60)

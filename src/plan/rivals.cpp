@@ -88,7 +88,7 @@ RivalExchange ring(const Stage& stage, const std::vector<IslandId>& order, Mixin
 }
 
 RivalExchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order,
-                              MixingMemory& memory) {
+                                   MixingMemory& memory) {
   const int n = int(order.size());
   RivalExchange exchange;
   if (n < 2) {
@@ -159,7 +159,8 @@ std::vector<IslandId> exponential_order(const Stage& stage) {
   return order;
 }
 
-RivalExchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds, MixingMemory& memory) {
+RivalExchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds,
+                           MixingMemory& memory) {
   const int n = stage.map().island_count();
   Random random(seed);
   RivalExchange exchange;

@@ -40,11 +40,12 @@ struct RivalExchange {
 [[nodiscard]] RivalExchange butterfly(const Stage& stage, MixingMemory& memory);
 
 [[nodiscard]] RivalExchange ring(const Stage& stage, const std::vector<IslandId>& order,
-                            MixingMemory& memory);
+                                 MixingMemory& memory);
 
 // Round k: each island sends its state to the one 2^k places on, and averages with what it gets.
-[[nodiscard]] RivalExchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order,
-                                            MixingMemory& memory);
+[[nodiscard]] RivalExchange one_peer_exponential(const Stage& stage,
+                                                 const std::vector<IslandId>& order,
+                                                 MixingMemory& memory);
 // An order in which the exponential graph's long jumps are short flights: the best up to
 // kExponentialExactMax islands, by local search above.
 inline constexpr int kExponentialExactMax = 8;
@@ -52,6 +53,6 @@ inline constexpr int kExponentialExactMax = 8;
 
 // Fresh random pairs each round; T fits the slowest round that was drawn.
 [[nodiscard]] RivalExchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds,
-                                    MixingMemory& memory);
+                                         MixingMemory& memory);
 
 }  // namespace cotillion

@@ -43,6 +43,11 @@ class Aggregation {
   [[nodiscard]] std::size_t open_slots() const { return open_slots_; }
   [[nodiscard]] std::size_t open_slots_peak() const { return open_slots_peak_; }
 
+  // The large ones, for hosts that place them with care.
+  [[nodiscard]] std::array<ByteSpan, 2> tables() {
+    return {ByteSpan{sums_.at(0), sums_.size()}, store_.memory()};
+  }
+
   static const std::size_t kRoundRecordBytes;
 
  private:

@@ -49,6 +49,13 @@ const Aggregation* Edge::job(JobId id) const {
   return const_cast<Edge*>(this)->find(id);
 }
 
+std::vector<ByteSpan> Edge::tables() {
+  std::vector<ByteSpan> all;
+  for (Aggregation& job : jobs_)
+    for (const ByteSpan table : job.tables()) all.push_back(table);
+  return all;
+}
+
 Result<RoundSpec> Edge::open_round(Instant now, JobId job, const RoundSpec& round, Outbox& out) {
   Aggregation* found = find(job);
   if (found == nullptr) return failure(fmt::format("job {} is not in the job table", job));

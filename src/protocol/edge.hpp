@@ -37,6 +37,8 @@ class Edge {
   void flush(Instant now, Outbox& out);
 
   [[nodiscard]] const Aggregation* job(JobId id) const;
+  [[nodiscard]] std::span<const Aggregation> jobs() const { return jobs_; }
+  [[nodiscard]] std::vector<ByteSpan> tables();
   [[nodiscard]] std::uint64_t malformed() const { return malformed_; }
   [[nodiscard]] std::uint64_t foreign() const { return foreign_; }
 

@@ -27,6 +27,8 @@ class ResendStore {
 
   void acknowledge_below(std::uint32_t sequence);
   [[nodiscard]] std::uint64_t overruns() const { return overruns_; }
+  // For hosts that place large tables with care.
+  [[nodiscard]] ByteSpan memory() { return {bytes_.at(0), bytes_.size()}; }
   [[nodiscard]] static std::size_t bytes(std::size_t packets, std::size_t payload);
 
  private:

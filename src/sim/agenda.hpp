@@ -32,10 +32,12 @@ class Agenda {
     nodes_[node] = ahead;
     for (; node > 1; node /= 2) {
       const Node rival = nodes_[node ^ 1];
-      // One on the left has the lower number.
-      const bool rival_wins = rival.when.ps - std::int64_t(node & 1) < ahead.when.ps;
-      ahead.when.ps = rival_wins ? rival.when.ps : ahead.when.ps;
-      ahead.place = rival_wins ? rival.place : ahead.place;
+      // One on the left has the lower number. Who wins cannot be guessed, so nothing branches on
+      // it: a mask of ones or zeros chooses.
+      const std::int64_t rival_wins =
+          -std::int64_t(rival.when.ps - std::int64_t(node & 1) < ahead.when.ps);
+      ahead.when.ps ^= (ahead.when.ps ^ rival.when.ps) & rival_wins;
+      ahead.place ^= (ahead.place ^ rival.place) & int(rival_wins);
       nodes_[node / 2] = ahead;
     }
   }

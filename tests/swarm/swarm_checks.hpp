@@ -1,0 +1,101 @@
+// What must hold of every play, whatever goes wrong in it. Copies of all that islands put on the
+// wire are kept, so that every average can be computed again in double precision for exactly those
+// contributors that a receiver claims; and a shadow of every model follows what is merged into it,
+// bit by bit. The first thing that does not hold is kept.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/swarm/swarm_timing.hpp"
+
+namespace cotillion::testing {
+
+// What does not hold, by a name that stays the same when the case shrinks, and the particulars.
+struct Wrong {
+  std::string invariant;  // empty: everything holds
+  std::string what;
+};
+
+// How much was looked at, so that a test can tell whether it saw anything.
+struct Tally {
+  std::uint64_t cases = 0, packets = 0, merges = 0, averages = 0, whole = 0, partial = 0, late = 0,
+                absences = 0, owed = 0, alike = 0, deaths = 0, restarts = 0;
+  void add(const Tally& other);
+};
+[[nodiscard]] std::string to_text(const Tally& tally);
+
+class SwarmChecks {
+ public:
+  SwarmChecks(const SwarmCase& swarm, const Staged& stage, const Casting& casting);
+
+  // Fills models, lets islands learn a little between merges, and watches.
+  void watch(SimulationSettings& settings);
+  void conclude(const Outcome& outcome);
+
+  [[nodiscard]] const Wrong& wrong() const { return wrong_; }
+  [[nodiscard]] const Tally& tally() const { return tally_; }
+
+  // One island in one round.
+  using Values = std::vector<double>;
+  struct Record {
+    Part part;
+    std::vector<Values> sent;             // by chunk: its own contribution, as it lies on the wire
+    std::vector<Values> average;          // by chunk: as merged, late parts included
+    std::vector<ContributorMask> merged;  // by chunk: who was there at the merge
+    std::vector<ContributorMask> masks;   // the same with those who came late
+    std::vector<ContributorMask> listed;  // by chunk: who was there when the account was given
+    std::vector<bool> fragments;          // merged
+    std::vector<Absence> absences;
+    bool closed = false;
+  };
+  [[nodiscard]] const Record& record(RoundId round, IslandId island) const {
+    return records_[round - 1][std::size_t(island)];
+  }
+
+ private:
+  void fail(const char* invariant, const std::string& what);
+  [[nodiscard]] std::string name(IslandId island, RoundId round) const;
+  [[nodiscard]] int islands() const { return stage_.plan.map.island_count(); }
+  [[nodiscard]] bool has(FaultKind kind) const;
+
+  // swarm_checks.cpp: while it is played
+  void fill(IslandId island, std::vector<float>& model);
+  void stepped(Actor& actor, IslandId island, std::uint64_t step);
+  void copied(IslandId island, RoundId round, std::uint64_t first, std::span<const float> values);
+  void merging(Actor& actor, IslandId island, RoundId round, int fragment);
+  void merged_late(Actor& actor, IslandId island, RoundId round, int fragment);
+  void closed(Actor& actor, IslandId island, RoundId round, std::span<const Absence> absences,
+              Duration at);
+  [[nodiscard]] double on_the_wire(float value, int members) const;
+  // The average for these contributors; `bound` is how far rounding may take it.
+  Values average_of(const Record& here, RoundId round, ChunkId chunk, ContributorMask present,
+                    Values& bound) const;
+  void check_average(Actor& actor, IslandId island, RoundId round, ChunkId chunk,
+                     ContributorMask present, Values& average);
+
+  // swarm_outcome_checks.cpp: when it is over
+  void check_rounds(const Outcome& outcome);
+  void check_accounts(const RoundOutcome& round);
+  void check_owed(RoundId round, IslandId island);
+  void check_bits(RoundId round, const std::vector<IslandId>& clique);
+  void check_mixing(const RoundOutcome& round);
+  void check_times(const RoundOutcome& round);
+  void check_nothing_wrong(const Outcome& outcome);
+
+  // swarm_counter_checks.cpp
+  void check_edges(const Outcome& outcome);
+  void check_islands(const Outcome& outcome);
+
+  const SwarmCase& swarm_;
+  const Staged& stage_;
+  const Casting& casting_;
+  const JobSpec& job_;
+  SwarmTiming timing_;
+  std::vector<std::vector<Record>> records_;  // by round and island
+  std::vector<std::vector<float>> models_;    // by island: as it must be
+  Wrong wrong_;
+  Tally tally_;
+};
+
+}  // namespace cotillion::testing

@@ -1,0 +1,285 @@
+#include "tests/swarm/swarm_timing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace cotillion::testing {
+namespace {
+
+constexpr double kEver = std::numeric_limits<double>::infinity();
+constexpr double kNanosecond = 1e3;
+// Rounds are announced a little before they start, and senders let go of the one before then.
+constexpr double kAnnounced = 1e8;
+
+double ps(Instant when) {
+  return double(when.ps);
+}
+
+}  // namespace
+
+SwarmTiming::SwarmTiming(const Staged& stage, const Casting& casting)
+    : plan_(stage.plan), casting_(casting), settings_(stage.settings.actors.casting) {
+  const Map& map = plan_.map;
+  const Bytes packet = Bytes{std::int64_t(payload_bytes(casting.job()))} + casting.framing();
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane)
+    shortest_.push_back(double(lane_latency(map, lane).ps) +
+                        transfer_time(packet, lane_rate(map, lane)).ps);
+  longest_ = shortest_;
+  for (double& rounded : longest_) rounded += 2;
+  risks_.resize(longest_.size());
+  clocks_.resize(map.islands.size());
+  deaths_.resize(map.islands.size());
+  restarts_.resize(map.islands.size());
+  slow_.resize(map.islands.size());
+  delays_.resize(longest_.size());
+  for (const LaneFault& fault : stage.settings.faults.lanes)
+    for (const LaneId lane : fault.lanes) switch (fault.kind) {
+        case Mishap::kLoss:
+        case Mishap::kDown:
+        case Mishap::kCorrupt:
+        case Mishap::kTruncate:
+          risks_[std::size_t(lane)].push_back({double(fault.from.ps), double(fault.until.ps)});
+          break;
+        case Mishap::kReorder:
+        case Mishap::kJitter:
+          longest_[std::size_t(lane)] += double(fault.by.ps);
+          delays_[std::size_t(lane)] = true;
+          break;
+        case Mishap::kDuplicate:
+        case Mishap::kReplay:
+          break;  // the first of two copies is not later for the second
+      }
+  for (const IslandFault& fault : stage.settings.faults.islands) {
+    const auto i = std::size_t(fault.island);
+    switch (fault.kind) {
+      case IslandFault::Kind::kDead:
+        deaths_[i].push_back({double(fault.from.ps), double(fault.until.ps)});
+        break;
+      case IslandFault::Kind::kSlow:
+        slow_[i].push_back({{double(fault.from.ps), double(fault.until.ps)}, double(fault.by.ps)});
+        break;
+      case IslandFault::Kind::kClock:
+        clocks_[i] = {double(fault.by.ps), fault.drift};
+        break;
+      case IslandFault::Kind::kRestart:
+        restarts_[i].push_back(double(fault.from.ps));
+        break;
+    }
+  }
+}
+
+void SwarmTiming::note_queues(const Outcome& outcome) {
+  for (const LaneOutcome& lane : outcome.lanes)
+    longest_[std::size_t(lane.lane)] += double(lane.queue_longest.ps);
+}
+
+bool SwarmTiming::off_beat(IslandId island) const {
+  const Clock& clock = clocks_[std::size_t(island)];
+  return clock.ahead != 0 || clock.drift != 0 || !slow_[std::size_t(island)].empty();
+}
+
+double SwarmTiming::to_true(IslandId island, double own) const {
+  const Clock& clock = clocks_[std::size_t(island)];
+  return (own - clock.ahead - double(kOrigin.ps) * clock.drift) / (1 + clock.drift);
+}
+
+double SwarmTiming::opens(RoundId round) const {
+  return ps(casting_.start_of(round, Instant{0})) - kAnnounced;
+}
+
+bool SwarmTiming::dead_at(IslandId island, double when) const {
+  const auto& all = deaths_[std::size_t(island)];
+  return std::any_of(all.begin(), all.end(), [&](const Span& span) {
+    return span.from < when - 1 && when + 1 < span.until;
+  });
+}
+
+bool SwarmTiming::dead_between(IslandId island, Span when) const {
+  const auto& all = deaths_[std::size_t(island)];
+  return std::any_of(all.begin(), all.end(), [&](const Span& span) {
+    return span.from <= when.until && when.from <= span.until;
+  });
+}
+
+bool SwarmTiming::dead_in(RoundId round, IslandId island) const {
+  return dead_between(island, {opens(round), closes_by(round, island)});
+}
+
+// Whoever came back speaks under a new boot, and is believed once its heartbeat has come: before
+// its chunks, unless that is lost or overtaken.
+bool SwarmTiming::introduced(RoundId round, IslandId from, IslandId to, Span when) const {
+  if (!dead_between(from, {-kEver, when.until})) return true;
+  const Way whole = way(round, from, to, {-kEver, when.until});
+  return !whole.risky && !whole.delayed;
+}
+
+// The most by which departures of a round may be late.
+double SwarmTiming::lateness(IslandId island, Span when) const {
+  double late = 0;
+  for (const Slow& slow : slow_[std::size_t(island)])
+    if (slow.span.from <= when.until && when.from <= slow.span.until)
+      late = std::max(late, slow.late);
+  return late;
+}
+
+double SwarmTiming::departure(const Part& part, ChunkId chunk) const {
+  const Bytes wire = Bytes{std::int64_t(payload_bytes(casting_.job()))} + casting_.framing();
+  return ps(part.stream.start + part.stream.offset) +
+         transfer_time(wire, part.stream.rate).ps * double(chunk);
+}
+
+// A sender that was dead since its round was announced, even for a moment, has forgotten it.
+bool SwarmTiming::can_have_left(RoundId round, IslandId sender, ChunkId chunk) const {
+  const Part part = casting_.part(round, sender, Instant{0});
+  const double leaves = to_true(sender, departure(part, chunk));
+  return part.sends && !dead_between(sender, {opens(round) + kNanosecond, leaves - kNanosecond});
+}
+
+// An island whose clock is far ahead hears of a round when it is over already.
+double SwarmTiming::closes_by(RoundId round, IslandId island) const {
+  const Part part = casting_.part(round, island, Instant{0});
+  const Instant last =
+      std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
+  return std::max(opens(round), to_true(island, ps(last))) + kNanosecond;
+}
+
+double SwarmTiming::fragment_deadline(const Part& part, int fragment) const {
+  if (settings_.exchange == Exchange::kWhole) return ps(part.receiver.merge_at);
+  const ChunkId last = first_chunk(casting_.job(), fragment + 1) - 1;
+  return std::max(ps(part.receiver.merge_at),
+                  ps(chunk_deadline(part.spec, casting_.job(), last) + part.receiver.grace));
+}
+
+bool SwarmTiming::risky(LaneId lane, Span when) const {
+  const auto& spans = risks_[std::size_t(lane)];
+  return std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
+    return span.from <= when.until && when.from < span.until;
+  });
+}
+
+bool SwarmTiming::restarted(IslandId island, Span when) const {
+  const auto& all = restarts_[std::size_t(island)];
+  return std::any_of(all.begin(), all.end(),
+                     [&](double at) { return at >= when.from && at <= when.until; });
+}
+
+SwarmTiming::Way SwarmTiming::way(RoundId round, IslandId from, IslandId to, Span when) const {
+  const PlannedRound& planned = plan_.plan.rounds[casting_.phase_of(round)];
+  for (const PlannedClique& clique : planned.cliques)
+    for (const Stream& stream : clique.streams) {
+      if (stream.sender != from) continue;
+      const Route route = Route::of_stream(plan_.map, plan_.ingress, stream);
+      std::vector<std::pair<const Route::Step*, Way>> open{{&route.first(), {}}};
+      while (!open.empty()) {
+        auto [step, way] = open.back();
+        open.pop_back();
+        const auto lane = std::size_t(step->lane);
+        way.shortest += shortest_[lane];
+        way.longest += longest_[lane];
+        way.risky = way.risky || risky(step->lane, when);
+        way.delayed = way.delayed || delays_[lane];
+        const auto heard = step->heard_by();
+        if (std::find(heard.begin(), heard.end(), to) != heard.end()) return way;
+        for (const Route::Step& next : step->onward()) open.emplace_back(&next, way);
+      }
+    }
+  return {kEver, kEver, true, true};
+}
+
+std::string SwarmTiming::hasty_deadline(RoundId round, IslandId island) const {
+  const JobSpec& job = casting_.job();
+  const Part part = casting_.part(round, island, Instant{0});
+  double last_hop = 0;
+  for (const LaneId lane : plan_.ingress[std::size_t(island)].lanes)
+    last_hop += shortest_[std::size_t(lane)];
+  for (ChunkId chunk = 0; chunk < chunk_count(job); ++chunk) {
+    const double due = ps(chunk_deadline(part.spec, job, chunk));
+    for (std::size_t bit = 0; bit < part.clique.size(); ++bit) {
+      if ((part.spec.expected >> bit & 1) == 0) continue;
+      const Part from = casting_.part(round, part.clique[bit], Instant{0});
+      const double comes =
+          departure(from, chunk) + way(round, part.clique[bit], island, {}).shortest;
+      if (due + kNanosecond < comes + double(settings_.patience.ps))
+        return fmt::format("chunk {} of member {} is due at the edge {} after it comes", chunk, bit,
+                           to_text(Seconds::from_ps(due - comes)));
+    }
+    const double merged = fragment_deadline(part, fragment_of(job, chunk));
+    if (part.sends && merged + kNanosecond < due + last_hop)
+      return fmt::format("chunk {} leaves the edge {} before the merge, the last hop takes {}",
+                         chunk, to_text(Seconds::from_ps(merged - due)),
+                         to_text(Seconds::from_ps(last_hop)));
+  }
+  return {};
+}
+
+std::optional<std::uint64_t> SwarmTiming::restarts_noticed(IslandId island, int rounds) const {
+  const auto& all = restarts_[std::size_t(island)];
+  const auto& lanes = plan_.ingress[std::size_t(island)].lanes;
+  const bool safe = std::all_of(lanes.begin(), lanes.end(), [&](LaneId lane) {
+    return !risky(lane, {-kEver, kEver});
+  });
+  if (!safe || ever_dead(island) || all.size() > 1) return std::nullopt;
+  // Those after the last round may come too late to be told.
+  if (!all.empty() && all[0] >= ps(casting_.start_of(RoundId(rounds), Instant{0})))
+    return std::nullopt;
+  return all.size();
+}
+
+std::vector<SwarmTiming::Owed> SwarmTiming::owed(RoundId round, IslandId island) const {
+  const JobSpec& job = casting_.job();
+  const Part part = casting_.part(round, island, Instant{0});
+  std::vector<Owed> all(chunk_count(job));
+  const Ingress& ingress = plan_.ingress[std::size_t(island)];
+  double last_hop = 0;
+  for (const LaneId lane : ingress.lanes) last_hop += longest_[std::size_t(lane)];
+  const double start = ps(casting_.start_of(round, Instant{0}));
+  const double next = ps(casting_.start_of(round + 1, Instant{0}));
+  const Span round_lasts{start - 2 * kAnnounced,
+                         std::max(closes_by(round, island), next) + last_hop};
+  const auto risky_last_hop = [&](Span when) {
+    return std::any_of(ingress.lanes.begin(), ingress.lanes.end(),
+                       [&](LaneId lane) { return risky(lane, when); });
+  };
+  if (dead_between(island, round_lasts) || risky_last_hop(round_lasts)) return all;
+  // After a restart an island is deaf to its edge until the new boot's announcement comes.
+  if (restarted(island, {round_lasts.from - last_hop, round_lasts.until})) return all;
+  if (restarted(island, {0, start}) && risky_last_hop({0, start})) return all;
+
+  std::vector<Way> ways(std::size_t(part.spec.members));
+  std::vector<Part> parts(ways.size());
+  for (std::size_t bit = 0; bit < ways.size(); ++bit) {
+    if ((part.spec.expected >> bit & 1) == 0) continue;
+    ways[bit] = way(round, part.clique[bit], island, round_lasts);
+    if (!introduced(round, part.clique[bit], island, round_lasts)) ways[bit].risky = true;
+    parts[bit] = casting_.part(round, part.clique[bit], Instant{0});
+  }
+  for (ChunkId chunk = 0; chunk < all.size(); ++chunk) {
+    const double due = ps(chunk_deadline(part.spec, job, chunk));
+    ContributorMask safe = 0;
+    double latest = 0;
+    for (std::size_t bit = 0; bit < ways.size(); ++bit) {
+      if ((part.spec.expected >> bit & 1) == 0 || ways[bit].risky) continue;
+      const IslandId sender = part.clique[bit];
+      const double planned = departure(parts[bit], chunk);
+      const double late = lateness(sender, round_lasts);
+      const double leaves = std::max(planned, to_true(sender, planned + late)) + kNanosecond;
+      if (dead_between(sender, {round_lasts.from, leaves}) || leaves >= opens(round + 1)) continue;
+      const double arrives = leaves + ways[bit].longest;
+      if (arrives >= due) continue;
+      latest = std::max(latest, arrives);
+      safe |= ContributorMask(1) << bit;
+    }
+    // What is not whole waits for its deadline.
+    const double comes = (safe == part.spec.expected ? latest : due) + last_hop;
+    const double merged = to_true(island, fragment_deadline(part, fragment_of(job, chunk)));
+    if (comes < merged - kNanosecond) all[chunk].at_merge = safe;
+    if (comes < closes_by(round, island) - 2 * kNanosecond) all[chunk].at_close = safe;
+  }
+  return all;
+}
+
+}  // namespace cotillion::testing

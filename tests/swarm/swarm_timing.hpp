@@ -1,0 +1,90 @@
+// When things can have happened in a play that is over: who must have been heard by when, given the
+// queues that really formed, the delays that faults may add and clocks that were wrong. Only what
+// was lost, or could not come in time, may be missing; this says what "in time" is.
+//
+// Times are picoseconds from the start of the first round, as doubles: bounds, not events.
+#pragma once
+
+#include <vector>
+
+#include "tests/swarm/swarm_case.hpp"
+
+namespace cotillion::testing {
+
+class SwarmTiming {
+ public:
+  SwarmTiming(const Staged& stage, const Casting& casting);
+  // How long queues were. Without it lanes count as empty.
+  void note_queues(const Outcome& outcome);
+
+  // Whether it keeps another time than the plan: a wrong clock, or slow.
+  [[nodiscard]] bool off_beat(IslandId island) const;
+  [[nodiscard]] bool ever_dead(IslandId island) const {
+    return !deaths_[std::size_t(island)].empty();
+  }
+  [[nodiscard]] bool dead_at(IslandId island, double when) const;
+  // From the announcement of the round to its account.
+  [[nodiscard]] bool dead_in(RoundId round, IslandId island) const;
+  // Whether a chunk can have left at all before its sender died.
+  [[nodiscard]] bool can_have_left(RoundId round, IslandId sender, ChunkId chunk) const;
+  // The account of a round is given by then, whatever happens.
+  [[nodiscard]] double closes_by(RoundId round, IslandId island) const;
+
+  // Whether edges wait as long beyond planned arrivals as patience says, and islands long enough
+  // for what an edge puts out at its deadline; what is wrong otherwise. Queues aside.
+  [[nodiscard]] std::string hasty_deadline(RoundId round, IslandId island) const;
+
+  // How often its edge restarts, if all of that must have been noticed; nothing otherwise.
+  [[nodiscard]] std::optional<std::uint64_t> restarts_noticed(IslandId island, int rounds) const;
+
+  // Whose contributions to a chunk must be in the average, and must not be reported absent.
+  struct Owed {
+    ContributorMask at_merge = 0;
+    ContributorMask at_close = 0;
+  };
+  [[nodiscard]] std::vector<Owed> owed(RoundId round, IslandId island) const;  // by chunk
+
+ private:
+  struct Clock {
+    double ahead = 0;
+    double drift = 0;
+  };
+  struct Span {
+    double from = 0, until = 0;
+  };
+  // From a sender's island to a receiver's edge.
+  struct Way {
+    double shortest = 0, longest = 0;
+    bool risky = false;
+    bool delayed = false;  // by faults: packets may overtake each other
+  };
+
+  [[nodiscard]] double to_true(IslandId island, double own) const;
+  [[nodiscard]] double departure(const Part& part, ChunkId chunk) const;  // as planned
+  [[nodiscard]] double fragment_deadline(const Part& part, int fragment) const;
+  [[nodiscard]] bool risky(LaneId lane, Span when) const;
+  [[nodiscard]] Way way(RoundId round, IslandId from, IslandId to, Span when) const;
+  [[nodiscard]] bool restarted(IslandId island, Span when) const;
+  [[nodiscard]] bool dead_between(IslandId island, Span when) const;
+  [[nodiscard]] bool introduced(RoundId round, IslandId from, IslandId to, Span when) const;
+  [[nodiscard]] double opens(RoundId round) const;
+  [[nodiscard]] double lateness(IslandId island, Span when) const;
+
+  const PlanFile& plan_;
+  const Casting& casting_;
+  const CastingSettings& settings_;
+  std::vector<double> shortest_;           // by lane: one packet, no queue, no fault
+  std::vector<double> longest_;            // by lane: from putting a packet on it to its arrival
+  std::vector<std::vector<Span>> risks_;   // by lane: when packets may be lost there
+  std::vector<Clock> clocks_;              // by island
+  std::vector<std::vector<Span>> deaths_;  // by island
+  std::vector<std::vector<double>> restarts_;  // by island
+  struct Slow {
+    Span span;
+    double late = 0;
+  };
+  std::vector<std::vector<Slow>> slow_;  // by island
+  std::vector<bool> delays_;             // by lane: faults make packets late there
+};
+
+}  // namespace cotillion::testing
