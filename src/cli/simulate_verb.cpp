@@ -63,7 +63,7 @@ class Watching {
                      fmt::format("--pcap-on {}: no such link in the plan; {}", on, kLaneForms)};
         lanes.insert(lanes.end(), named.begin(), named.end());
       }
-      tap_.emplace(plan.map, lanes, kCaptureMost);
+      tap_.emplace(plan, lanes, kCaptureMost);
       settings.spectators.push_back(&*tap_);
     }
   }

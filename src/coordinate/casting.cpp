@@ -83,7 +83,11 @@ Result<Casting> Casting::make(const PlanFile& file, const CastingSettings& setti
 }
 
 Casting::Casting(const PlanFile& plan, const CastingSettings& settings)
-    : map_(plan.map), plan_(plan.plan), ingress_(plan.ingress), settings_(settings) {
+    : map_(plan.map),
+      plan_(plan.plan),
+      ingress_(plan.ingress),
+      settings_(settings),
+      groups_(plan.plan) {
   framing_ = map_.aggregators.empty() ? map_.edge.framing : map_.aggregators.front().spec.framing;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "coordinate/multicast_routes.hpp"
 #include "plan/plan_loader.hpp"
 #include "protocol/receiver.hpp"
 
@@ -46,6 +47,8 @@ class Casting {
   [[nodiscard]] Instant start_of(RoundId round, Instant origin) const;
   [[nodiscard]] std::size_t phase_of(RoundId round) const { return (round - 1) % starts_.size(); }
   [[nodiscard]] Part part(RoundId round, IslandId island, Instant origin) const;
+  // Where streams go, by phase_of a round.
+  [[nodiscard]] const MulticastGroups& groups() const { return groups_; }
 
   // What an island's edge must hold, over all rounds of the period.
   [[nodiscard]] std::size_t slots(IslandId island) const { return slots_[std::size_t(island)]; }
@@ -65,6 +68,7 @@ class Casting {
   const Plan& plan_;
   const std::vector<Ingress>& ingress_;
   CastingSettings settings_;
+  MulticastGroups groups_;
   JobSpec job_;
   Bytes framing_;
   std::vector<Instant> starts_;  // of the period's rounds, from its start

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "protocol/packet.hpp"
 
 namespace cotillion {
 
@@ -17,9 +16,9 @@ Ipv4Address edge_address(int edge) {
   return 0x0a01'0000u | std::uint32_t(edge);
 }
 
-Ipv4Address group_address(int sender, int clique) {
-  COTILLION_CHECK(sender >= 0 && sender < 4096 && clique >= 0 && clique < kCliquesMax);
-  return 0xef00'0000u | std::uint32_t(sender) << 12 | std::uint32_t(clique);
+Ipv4Address group_address(int sender, int number) {
+  COTILLION_CHECK(sender >= 0 && sender < 4096 && number >= 0 && number < 4096);
+  return 0xef00'0000u | std::uint32_t(sender) << 12 | std::uint32_t(number);
 }
 
 std::string to_text(Ipv4Address address) {

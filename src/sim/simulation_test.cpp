@@ -209,8 +209,8 @@ TEST(Tap, HearsTheChosenLanesOnly) {
   const PlanFile plan = nine_city_plan("triangles", {0}, {2'000'000});
   const auto lanes = lanes_named(plan.map, "TYO>HKG");
   ASSERT_EQ(lanes.size(), 1u);
-  Tap tap(plan.map, lanes, 1 << 30);
-  Tap small(plan.map, lanes, 5000);
+  Tap tap(plan, lanes, 1 << 30);
+  Tap small(plan, lanes, 5000);
   SimulationSettings settings;
   settings.spectators = {&tap, &small};
   const Outcome outcome = played(plan, settings);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "coordinate/multicast_routes.hpp"
 #include "sim/spectator.hpp"
 
 namespace cotillion {
@@ -12,7 +13,7 @@ namespace cotillion {
 class Tap final : public Spectator {
  public:
   // Ends at `most` bytes, so that a long play does not fill the memory.
-  Tap(const Map& map, const std::vector<LaneId>& lanes, std::size_t most);
+  Tap(const PlanFile& plan, const std::vector<LaneId>& lanes, std::size_t most);
 
   [[nodiscard]] bool watches(LaneId lane) const override { return lanes_[std::size_t(lane)]; }
   void on_passage(const Passage& passage, ByteView packet) override;
@@ -22,7 +23,11 @@ class Tap final : public Spectator {
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
+  [[nodiscard]] Ipv4Address group_of(IslandId sender, ByteView packet) const;
+
   std::vector<bool> lanes_;
+  MulticastGroups groups_;
+  std::size_t period_;
   std::size_t most_;
   std::string file_;
   std::uint64_t packets_ = 0, left_out_ = 0;

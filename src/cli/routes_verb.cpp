@@ -1,0 +1,278 @@
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "base/fingerprint.hpp"
+#include "base/text.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/routes_hold.hpp"
+#include "cli/settings.hpp"
+#include "cli/verbs.hpp"
+#include "plan/plan_loader.hpp"
+#include "report/routes_report.hpp"
+#include "run/multicast_router.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+constexpr int kWakeMs = 500;
+constexpr std::size_t kStraysSaid = 32;
+
+struct Options {
+  std::string plan;
+  std::string at;
+  std::vector<std::string> interfaces;
+  std::string island, edge;
+  std::vector<std::string> sources;
+  std::string lock;
+  std::string format = "groups";
+  bool json = false;
+};
+
+// A plan with its groups, which are pointed into.
+struct Routed {
+  PlanFile plan;
+  MulticastGroups groups;
+  std::vector<Ipv4Address> sources;
+  Provenance made_by;
+
+  [[nodiscard]] RoutesStudy study() const { return {plan, groups, sources}; }
+};
+
+std::pair<std::string, std::string> pair_of(const std::string& text, const char* option) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw Stop{kUsedWrongly, fmt::format("{} {}: two names and '=' between them are expected",
+                                         option, shown(text))};
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::unique_ptr<Routed> load(const Options& options) {
+  const std::string text = read_file(options.plan);
+  auto plan = read_plan(text, options.plan);
+  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
+  auto groups = groups_of(plan->plan);
+  if (!groups) throw Stop{kAnswerIsNo, options.plan + ": " + groups.error().message};
+  auto routed =
+      std::make_unique<Routed>(Routed{std::move(*plan), std::move(*groups), {}, provenance()});
+  routed->made_by.inputs.emplace_back("plan", fingerprint(text));
+  const Map& map = routed->plan.map;
+  for (IslandId island = 0; island < map.island_count(); ++island)
+    routed->sources.push_back(island_address(island));
+  for (const std::string& source : options.sources) {
+    const auto [name, number] = pair_of(source, "--source");
+    in_addr address{};
+    if (::inet_pton(AF_INET, number.c_str(), &address) != 1 || is_group(ntohl(address.s_addr)))
+      throw Stop{kUsedWrongly, fmt::format("--source {}: '{}' is no IPv4 address of a host", name,
+                                           shown(number))};
+    routed->sources[std::size_t(island_named(map, name, "--source"))] = ntohl(address.s_addr);
+  }
+  std::set<Ipv4Address> different(routed->sources.begin(), routed->sources.end());
+  if (different.size() < routed->sources.size())
+    throw Stop{kUsedWrongly, "--source: two islands send from the same address"};
+  return routed;
+}
+
+void print_made(const Routed& routed, const Json& content) {
+  Json json = to_json(routed.made_by);
+  json.update(content);
+  print_json(json);
+}
+
+PlaceId place_of(const Map& map, const std::string& name) {
+  if (const auto place = find_place(map, name)) return *place;
+  std::vector<std::string> names;
+  for (PlaceId place = 0; place < map.place_count(); ++place)
+    names.push_back(place_name(map, place));
+  const std::string near = closest_name(name, names);
+  throw Stop{kUsedWrongly,
+             fmt::format("--at {}: no such place in the plan; {}", shown(name),
+                         near.empty() ? fmt::format("known: {}", fmt::join(names, ", "))
+                                      : fmt::format("did you mean '{}'?", near))};
+}
+
+Wiring wiring_of(const Options& options, const Routed& routed, PlaceId place) {
+  const Map& map = routed.plan.map;
+  Wiring wiring;
+  wiring.sources = routed.sources;
+  for (const std::string& given : options.interfaces) {
+    const auto [name, interface] = pair_of(given, "--interface");
+    std::vector<std::string> names;
+    for (const Port& port : link_ports(map, place)) {
+      names.push_back(port_name(map, place, port));
+      if (names.back() == name) wiring.interfaces[port] = interface;
+    }
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw Stop{kUsedWrongly,
+                 fmt::format("--interface {}: {} is no neighbour of {}; those are {}", shown(given),
+                             shown(name), options.at, fmt::join(names, ", "))};
+  }
+  if (!options.island.empty()) wiring.interfaces[{Port::Kind::kIsland}] = options.island;
+  const std::string& edge = options.edge.empty() ? options.island : options.edge;
+  if (!edge.empty()) wiring.interfaces[{Port::Kind::kEdge}] = edge;
+  return wiring;
+}
+
+void show(const Options& options) {
+  const auto routed = load(options);
+  if (!options.at.empty()) {
+    const PlaceId place = place_of(routed->plan.map, options.at);
+    if (options.json)
+      print_made(*routed, routes_json(routed->study(), place));
+    else
+      print(routes_text(routed->study(), place));
+    return;
+  }
+  if (options.json) return print_made(*routed, groups_json(routed->study()));
+  for (PlaceId place = 0; place < routed->plan.map.place_count(); ++place)
+    print((place > 0 ? "\n" : "") + routes_text(routed->study(), place));
+}
+
+void export_groups(const Options& options) {
+  const auto routed = load(options);
+  if (options.json)
+    print_made(*routed, groups_json(routed->study()));
+  else if (options.format == "frr-pim")
+    print(frr_memberships(routed->study()));
+  else if (options.format == "frr-static")
+    print(frr_static_routes(routed->study()));
+  else
+    print(groups_text(routed->study()));
+}
+
+std::string lock_of(const Options& options) {
+  return options.lock.empty() ? RoutesHold::default_path(options.at) : options.lock;
+}
+
+// What the routes have seen, when they are about to go.
+std::string farewell(const MulticastRouter& router, const std::vector<KernelRoute>& routes) {
+  RouteCounts all;
+  for (const KernelRoute& route : routes)
+    if (const auto counts = router.counts(route)) {
+      all.packets += counts->packets;
+      all.bytes += counts->bytes;
+      all.wrong_interface += counts->wrong_interface;
+    }
+  return fmt::format("{} packets arrived, {} bytes, {} of them on a wrong interface", all.packets,
+                     all.bytes, all.wrong_interface);
+}
+
+void install(const Options& options) {
+  const auto routed = load(options);
+  const Map& map = routed->plan.map;
+  const PlaceId place = place_of(map, options.at);
+  const auto entries = routes_at(routed->plan, routed->groups, place);
+  const auto routes = kernel_routes(map, place, entries, wiring_of(options, *routed, place));
+  if (!routes)
+    throw Stop{kUsedWrongly, routes.error().message +
+                                 "; give --interface NEIGHBOUR=IFNAME, --island IFNAME, --edge "
+                                 "IFNAME"};
+  const Interrupt interrupt;
+  const RoutesHold hold(lock_of(options));
+  auto router = MulticastRouter::open();
+  if (!router) throw Stop{kWorldFailed, router.error().message};
+  if (const auto set = router->set(*routes); !set)
+    throw Stop{kWorldFailed, set.error().message + "; nothing is installed"};
+  for (const std::string& obstacle : obstacles(*routes))
+    fmt::print(stderr, "warning: {}\n", obstacle);
+  print(
+      fmt::format("{} installed at {}; they stay until this process ends (Ctrl-C, SIGTERM or "
+                  "`cotillion routes remove`)\n",
+                  counted(routes->size(), "route"), options.at));
+  std::set<Stray> said;
+  while (!interrupt.asked()) {
+    pollfd notices{router->descriptor(), POLLIN, 0};
+    if (::poll(&notices, 1, kWakeMs) <= 0) continue;
+    for (const Stray& stray : router->strays())
+      if (said.size() < kStraysSaid && said.insert(stray).second)
+        fmt::print(stderr, "warning: no route for what {} sends to {}, seen on {}{}\n",
+                   cotillion::to_text(stray.source), cotillion::to_text(stray.group),
+                   stray.interface,
+                   said.size() == kStraysSaid ? "; more of them will not be told" : "");
+  }
+  print(fmt::format("{}\n{} removed from {}\n", farewell(*router, *routes),
+                    counted(routes->size(), "route"), options.at));
+}
+
+void remove(const Options& options) {
+  const auto routed = load(options);
+  static_cast<void>(place_of(routed->plan.map, options.at));
+  const auto ended = RoutesHold::end_holder(lock_of(options));
+  if (ended)
+    print(fmt::format("process {} has ended, and the kernel has forgotten its routes\n", *ended));
+  else
+    print(
+        fmt::format("nobody holds routes of {}: the kernel forgets them with the process that "
+                    "installed them\n",
+                    options.at));
+}
+
+}  // namespace
+
+void add_routes(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* routes = app.add_subcommand(
+      "routes", "Multicast routes along a plan's trees: show, install, remove, export");
+  routes->require_subcommand(1);
+  const auto add = [&](const char* name, const char* help, auto verb) {
+    CLI::App* sub = routes->add_subcommand(name, help);
+    sub->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote")->required();
+    sub->callback([options, &outcome, verb] {
+      verb(*options);
+      outcome.code = kDone;
+    });
+    return sub;
+  };
+  const auto add_sources = [&](CLI::App* sub) {
+    sub->add_option("--source", options->sources,
+                    "What an island sends from, as TYO=192.0.2.1; once for each (default: "
+                    "10.0.x.y, by its number)")
+        ->allow_extra_args(false);
+  };
+  const auto add_lock = [&](CLI::App* sub) {
+    sub->add_option("--at", options->at, "Which place of the map this router is")->required();
+    sub->add_option(
+        "--lock", options->lock,
+        "Locked while routes are installed (default: /run/cotillion-routes-PLACE.lock)");
+  };
+
+  CLI::App* shower = add("show", "Where each stream comes from and goes, router by router", show);
+  shower->add_option("--at", options->at, "Of this place only");
+  add_sources(shower);
+  shower->add_flag("--json", options->json, "Print one JSON object instead of text");
+
+  CLI::App* installer =
+      add("install", "Give this machine's kernel the routes of a place, until Ctrl-C or SIGTERM",
+          install);
+  add_lock(installer);
+  installer
+      ->add_option("--interface", options->interfaces,
+                   "Which interface leads to a neighbour, as HKG=eth1; once for each")
+      ->allow_extra_args(false);
+  installer->add_option("--island", options->island, "The interface to the island at this place");
+  installer->add_option("--edge", options->edge,
+                        "The interface to the edge at this place (default: the island's, with the "
+                        "edge in line)");
+  add_sources(installer);
+
+  CLI::App* remover =
+      add("remove", "End the `routes install` of a place, and with it its routes", remove);
+  add_lock(remover);
+
+  CLI::App* exporter =
+      add("export", "Groups, sources and receivers, for networks that build trees by PIM",
+          export_groups);
+  exporter
+      ->add_option("--format", options->format,
+                   "groups: a table; frr-pim: memberships for FRR; frr-static: the plan's trees as "
+                   "FRR's static routes (default groups)")
+      ->check(CLI::IsMember({"groups", "frr-pim", "frr-static"}));
+  add_sources(exporter);
+  exporter->add_flag("--json", options->json, "Print one JSON object, every router's entries too");
+}
+
+}  // namespace cotillion::cli
