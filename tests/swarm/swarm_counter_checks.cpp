@@ -19,7 +19,10 @@ void SwarmChecks::check_edges(const Outcome& outcome) {
   for (const EdgeOutcome& edge : outcome.edges) {
     const EdgeCounters& counts = edge.counters;
     const std::string& who = stage_.plan.map.islands[std::size_t(edge.island)].name;
-    const auto slots = std::int64_t(casting_.slots(edge.island) * slot_bytes(job_));
+    const Map& map = stage_.plan.map;
+    const Ingress& ingress = stage_.plan.ingress[std::size_t(edge.island)];
+    const Bytes slot = map.aggregators[std::size_t(ingress.edge)].spec.slot;
+    const std::int64_t slots = std::int64_t(casting_.slots(edge.island)) * slot.count;
     if (edge.memory_peak.count > slots)
       fail("edges keep to their slots", fmt::format("{}: {}", who, to_text(edge.memory_peak)));
     // Whatever leaves an edge leaves it for one reason.
