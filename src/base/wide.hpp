@@ -4,5 +4,6 @@
 namespace cotillion {
 
 __extension__ using Int128 = __int128;
+__extension__ using Unsigned128 = unsigned __int128;
 
 }  // namespace cotillion

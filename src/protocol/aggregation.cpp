@@ -33,7 +33,7 @@ Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
 }
 
 Aggregation::LiveRound* Aggregation::live(RoundId round) {
-  LiveRound& entry = rounds_[round % rounds_.size()];
+  LiveRound& entry = rounds_[place_of(round)];
   return entry.open && entry.spec.round == round ? &entry : nullptr;
 }
 
@@ -53,7 +53,7 @@ Result<RoundSpec> Aggregation::open_round(Instant now, const RoundSpec& spec, Ou
       return failure(fmt::format("round {}: member {} comes on stream {}, which nobody described",
                                  spec.round, bit, spec.source[std::size_t(bit)]));
 
-  LiveRound& round = rounds_[spec.round % rounds_.size()];
+  LiveRound& round = rounds_[place_of(spec.round)];
   if (round.open) {
     round.due_at = now;
     round.step = round.step_rest = 0;
@@ -61,6 +61,7 @@ Result<RoundSpec> Aggregation::open_round(Instant now, const RoundSpec& spec, Ou
   }
   round.open = true;
   round.spec = spec;
+  round.slot_of = SlotFinder(key_of(chunks_, spec.round, 0), slots_.size());
   round.complete = spec.expected == 0 ? chunks_ : 0;
   round.ended = round.acknowledged = spec.expected == 0;  // an island that sits out
   round.flags = 0;
@@ -115,13 +116,6 @@ void Aggregation::on_packet(Instant now, SourceId source, const Header& header, 
   on_sum(now, source, header, packet, out);
 }
 
-void Aggregation::expect(RoundId round, ChunkId chunk) const {
-  const LiveRound& entry = rounds_[round % rounds_.size()];
-  if (chunk >= chunks_ || !entry.open) return;
-  __builtin_prefetch(&entry.ledger[chunk], 1);
-  __builtin_prefetch(&slots_[slot_of(key_of(chunks_, round, chunk), slots_.size())], 1);
-}
-
 // An epoch costs a key, so strangers must not make us derive one for each.
 bool Aggregation::epoch_is_live(int epoch) const {
   return std::any_of(rounds_.begin(), rounds_.end(), [&](const LiveRound& round) {
@@ -153,10 +147,11 @@ void Aggregation::on_sum(Instant now, SourceId source, const Header& header, Byt
 
   const ContributorMask mask = header.mask;
   const ChunkId chunk = header.chunk;
-  if (!accumulator_.finite(payload.data(), payload.size() / bytes_of(spec_.job.element))) {
+  if (!payload.empty() &&
+      !accumulator_.finite(payload.data(), payload.size() / bytes_of(spec_.job.element))) {
     counters_.add(EdgeCount::kNotFinite);
     round->flags |= flag::kNanDropped;
-    const std::size_t index = slot_of(key_of(chunks_, header.round, chunk), slots_.size());
+    const std::size_t index = round->slot_of(chunk);
     if (slots_[index].mask != 0 && slots_[index].key == key_of(chunks_, header.round, chunk))
       slots_[index].flags |= flag::kNanDropped;
     return;

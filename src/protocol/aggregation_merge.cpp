@@ -12,7 +12,7 @@ void Aggregation::merge(Instant now, LiveRound& round, const Contribution& contr
                         Outbox& out) {
   const ChunkId chunk = contribution.chunk;
   const ChunkKey key = key_of(chunks_, round.spec.round, chunk);
-  const std::size_t index = slot_of(key, slots_.size());
+  const std::size_t index = round.slot_of(chunk);
   Slot& slot = slots_[index];
   const bool resident = slot.mask != 0 && slot.key == key;
   const ContributorMask gone_out = round.ledger[chunk];
@@ -74,7 +74,7 @@ void Aggregation::evict(Instant now, std::size_t index, Outbox& out) {
 void Aggregation::expire(Instant now, LiveRound& round, Outbox& out) {
   for (; round.due < chunks_ && round.due_at <= now; ++round.due) {
     const ChunkKey key = key_of(chunks_, round.spec.round, round.due);
-    const std::size_t index = slot_of(key, slots_.size());
+    const std::size_t index = round.slot_of(round.due);
     if (slots_[index].mask != 0 && slots_[index].key == key) {
       counters_.add(EdgeCount::kTimeouts);
       evict(now, index, out);

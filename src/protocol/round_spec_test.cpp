@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
+#include "base/random.hpp"
 
 namespace cotillion {
 namespace {
@@ -156,6 +158,19 @@ TEST(RoundSpec, WeightsAreWholeNumbersFromOneWhoseSumFits31Bits) {
   EXPECT_THAT(refusal(round, kWeighted), HasSubstr("sum to more than 31 bits"));
   round.weight[1] = round.coefficient[1] = 0xffffffff;  // their product has 64 bits
   EXPECT_THAT(refusal(round, kWeighted), HasSubstr("exceed 31 bits"));
+}
+
+TEST(SlotFinder, FindsWhatTheDivisionFinds) {
+  Random random(1);
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const auto chunks = ChunkId(random.between(1, kChunksMax));
+    const auto round = RoundId(random.between(0, UINT32_MAX));
+    const auto slots = std::size_t(random.between(1, std::int64_t(1) << random.between(0, 34)));
+    const SlotFinder find(key_of(chunks, round, 0), slots);
+    for (const ChunkId chunk : {ChunkId(0), chunks / 2, chunks - 1})
+      ASSERT_EQ(find(chunk), slot_of(key_of(chunks, round, chunk), slots))
+          << chunks << " chunks, round " << round << ", " << slots << " slots";
+  }
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
 
   void open_round(Instant now, const Part& part, const Route* stream);
   void hear_stream(Instant now, SourceId source, ByteView packet);
-  void expect(ByteView packet) const { edge_->expect(packet); }
+  void expect(RoundId round, ChunkId chunk) const { aggregation_->expect(round, chunk); }
   void hear_request(Instant now, ByteView packet);
   void hear_sum(Instant now, ByteView packet);
   void on_time(Instant now);
@@ -96,7 +96,7 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   [[nodiscard]] std::span<float> elements(int fragment);
   [[nodiscard]] Instant own_time(Instant now) const;
   void note_island();
-  void note_edge() { edge_due_ = edge_->next_deadline(); }
+  void note_edge() { edge_due_ = aggregation_->next_deadline(); }
   [[nodiscard]] Instant late_by(Instant due) const { return due == kNever ? due : due + late_; }
 
   Stagehand& stagehand_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <set>
 #include <utility>
@@ -93,7 +94,11 @@ class Simulation final : public Stagehand, public Audience {
   }
 
   void expect(const Route::Step& step, ByteView packet) override {
-    for (const IslandId island : step.heard_by()) actors_[std::size_t(island)]->expect(packet);
+    if (packet.size() < kHeaderBytes) return;
+    Header header;
+    std::memcpy(&header, packet.data(), kHeaderBytes);
+    for (const IslandId island : step.heard_by())
+      actors_[std::size_t(island)]->expect(header.round, header.chunk);
   }
 
   void step_taken(IslandId island, std::uint64_t step) override {
