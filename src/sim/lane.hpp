@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "report/outcome.hpp"
@@ -41,7 +42,7 @@ class Lane {
     busy_until_ = begin + bytes * ps_per_byte_;
     seen_.bytes.count += bytes;
     ++seen_.packets;
-    return Instant{std::int64_t(busy_until_ + 0.5)} + latency_;
+    return Instant{std::int64_t(std::floor(busy_until_ + 0.5))} + latency_;
   }
 
   [[nodiscard]] bool empty() const { return first_ == last_; }

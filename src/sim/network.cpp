@@ -12,9 +12,9 @@ Network::Network(const Map& map, const Faults& faults, std::uint64_t seed,
       spectators_(spectators) {
   for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
     lanes_.emplace_back(lane, lane_rate(map, lane), lane_latency(map, lane));
-    careful_.push_back(dice_.any(lane) ||
-                       std::any_of(spectators_.begin(), spectators_.end(),
-                                   [&](const Spectator* who) { return who->watches(lane); }));
+    const bool watched = std::any_of(spectators_.begin(), spectators_.end(),
+                                     [&](const Spectator* who) { return who->watches(lane); });
+    careful_.push_back(dice_.any(lane) || watched ? 1 : 0);
   }
 }
 
