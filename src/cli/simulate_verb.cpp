@@ -126,13 +126,13 @@ void run(const Options& options, Outcome& code) {
   if (!options.memory.empty()) outcome->settings.emplace_back("memory", options.memory);
   if (options.exchange == "streamed")
     outcome->settings.emplace_back("fragments", fmt::format("{}", options.fragments));
-  const Json json = outcome_json(*plan, *outcome, made_by);
-  if (!options.output.empty()) write_file(options.output, json.dump(1) + "\n");
+  const OutcomeFile file = outcome_file(*plan, std::move(*outcome), made_by);
+  if (!options.output.empty()) write_file(options.output, to_json(file).dump(1) + "\n");
   if (options.json)
-    print_json(json);
+    print_json(to_json(file));
   else
-    print(outcome_text(*plan, *outcome));
-  code.code = holds(*outcome) ? kDone : kAnswerIsNo;
+    print(outcome_text(file));
+  code.code = holds(file.outcome) ? kDone : kAnswerIsNo;
 }
 
 }  // namespace

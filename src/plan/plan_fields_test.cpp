@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "tests/support/json_pointers.hpp"
 #include "tests/support/plan_refusals.hpp"
 
 namespace cotillion {
@@ -13,6 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::plan_of;
+using testing::pointers_of;
 using testing::refusals_of;
 
 // "/rounds/0/start_ms" → "rounds[0].start_ms"
@@ -41,26 +43,9 @@ bool is_unread(const std::string& pointer) {
   return kUnread.contains(last) || use || edge || memory || pointer.find("/inputs/") == 0;
 }
 
-// Every value in the plan, of any depth, with its pointer; but not what is unread.
-void collect(const Json& json, const std::string& at, std::vector<std::string>& pointers) {
-  if (is_unread(at)) return;
-  if (!at.empty()) pointers.push_back(at);
-  if (!json.is_structured()) return;
-  // The first and the last element of a list stand for the others.
-  const std::string last = std::to_string(json.size() - 1);
-  for (const auto& [key, value] : json.items())
-    if (json.is_object() || key == "0" || key == last) collect(value, at + "/" + key, pointers);
-}
-
-std::vector<std::string> pointers_of(const Json& json) {
-  std::vector<std::string> pointers;
-  collect(json, "", pointers);
-  return pointers;
-}
-
 TEST(PlanField, EveryMissingFieldIsNamed) {
   const Json plan = plan_of();
-  for (const std::string& pointer : pointers_of(plan)) {
+  for (const std::string& pointer : pointers_of(plan, is_unread)) {
     const Json::json_pointer where(pointer);
     if (!plan[where.parent_pointer()].is_object() || where.back() == "weights") continue;
     Json json = plan;
@@ -74,7 +59,7 @@ TEST(PlanField, EveryMissingFieldIsNamed) {
 TEST(PlanField, EveryValueOfAnotherKindIsNamed) {
   const Json plan = plan_of();
   const std::vector<Json> kinds = {true, "x", -7, Json::array({1, "y"}), {{"z", 1}}, 0.25, nullptr};
-  for (const std::string& pointer : pointers_of(plan)) {
+  for (const std::string& pointer : pointers_of(plan, is_unread)) {
     const Json::json_pointer where(pointer);
     for (const Json& other : kinds) {
       const Json& given = plan[where];
@@ -114,7 +99,7 @@ TEST(PlanField, NoValueAnywhereEndsTheProgram) {
                                     Json::array(),
                                     Json::object()};
   int refused = 0, read = 0;
-  for (const std::string& pointer : pointers_of(plan))
+  for (const std::string& pointer : pointers_of(plan, is_unread))
     for (const Json& value : values) {
       Json json = plan;
       json[Json::json_pointer(pointer)] = value;

@@ -194,6 +194,13 @@ OutcomeFile outcome_file(const PlanFile& plan, Outcome outcome, Provenance made_
   return file;
 }
 
+std::string names_of(const std::vector<std::string>& names, const std::vector<IslandId>& islands) {
+  std::string text;
+  for (const IslandId island : islands)
+    text += (text.empty() ? "" : " ") + names[std::size_t(island)];
+  return text;
+}
+
 Json to_json(const OutcomeFile& file) {
   COTILLION_CHECK(file.lanes.size() == file.outcome.lanes.size() &&
                   file.outcome.receivers.size() == file.islands.size() &&

@@ -43,6 +43,10 @@ struct OutcomeFile {
 [[nodiscard]] OutcomeFile outcome_file(const PlanFile& plan, Outcome outcome, Provenance made_by,
                                        OutcomeKind kind = OutcomeKind::kSimulated);
 
+// "TYO HKG SIN"
+[[nodiscard]] std::string names_of(const std::vector<std::string>& names,
+                                   const std::vector<IslandId>& islands);
+
 // docs/files.md describes every field.
 [[nodiscard]] Json to_json(const OutcomeFile& file);
 

@@ -9,6 +9,7 @@
 
 #include "base/random.hpp"
 #include "tests/support/fuzz.hpp"
+#include "tests/support/json_pointers.hpp"
 #include "tests/support/outcomes.hpp"
 
 namespace cotillion {
@@ -115,20 +116,9 @@ bool is_unread(const std::string& pointer) {
          pointer.starts_with("/settings/");
 }
 
-void collect(const Json& json, const std::string& at, std::vector<std::string>& pointers) {
-  if (is_unread(at)) return;
-  if (!at.empty()) pointers.push_back(at);
-  if (!json.is_structured()) return;
-  // The first and the last element of a list stand for the others.
-  const std::string last = std::to_string(json.size() - 1);
-  for (const auto& [key, value] : json.items())
-    if (json.is_object() || key == "0" || key == last) collect(value, at + "/" + key, pointers);
-}
-
 TEST(OutcomeLoader, EveryFieldIsMissedAndNothingElseIsTakenForIt) {
   const Json sound = outcome_of();
-  std::vector<std::string> pointers;
-  collect(sound, "", pointers);
+  const std::vector<std::string> pointers = testing::pointers_of(sound, is_unread);
   ASSERT_GT(pointers.size(), 150u);
   for (const std::string& text : pointers) {
     const Json::json_pointer pointer(text);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "report/realised_mixing.hpp"
 #include "report/table.hpp"
 
 namespace cotillion {
@@ -14,20 +13,8 @@ using Align = Table::Align;
 constexpr std::size_t kRoundsShown = 12;
 constexpr std::size_t kAbsencesShown = 12;
 
-std::string names_of(const Map& map, const std::vector<IslandId>& islands) {
-  std::string text;
-  for (const IslandId island : islands)
-    text += (text.empty() ? "" : " ") + map.islands[std::size_t(island)].name;
-  return text;
-}
-
-RealisedLoss loss_of(const PlanFile& plan, const Outcome& outcome) {
-  std::vector<std::vector<double>> rounds;
-  for (const RoundOutcome& round : outcome.rounds) rounds.push_back(round.mixing);
-  return realised_loss(rounds, plan.map.island_count());
-}
-
-std::string rounds_text(const PlanFile& plan, const Outcome& outcome) {
+std::string rounds_text(const OutcomeFile& file) {
+  const Outcome& outcome = file.outcome;
   Table table({{"round", Align::kRight},
                {"clique"},
                {"planned ms", Align::kRight},
@@ -37,7 +24,7 @@ std::string rounds_text(const PlanFile& plan, const Outcome& outcome) {
   for (std::size_t k = 0; k < std::min(outcome.rounds.size(), kRoundsShown); ++k)
     for (const CliqueOutcome& clique : outcome.rounds[k].cliques) {
       if (clique.islands.size() < 2) continue;
-      table.add({fmt::format("{}", outcome.rounds[k].round), names_of(plan.map, clique.islands),
+      table.add({fmt::format("{}", outcome.rounds[k].round), names_of(file.islands, clique.islands),
                  fmt::format("{:.3f}", clique.planned.ms()),
                  fmt::format("{:.3f}", clique.measured.ms()),
                  to_text(clique.measured - clique.planned),
@@ -49,27 +36,27 @@ std::string rounds_text(const PlanFile& plan, const Outcome& outcome) {
   return text;
 }
 
-std::string absences_text(const PlanFile& plan, const Outcome& outcome) {
+std::string absences_text(const OutcomeFile& file) {
   std::string text;
   std::size_t count = 0;
-  for (const RoundOutcome& round : outcome.rounds)
+  for (const RoundOutcome& round : file.outcome.rounds)
     for (const AbsenceOutcome& absence : round.absences) {
       if (++count > kAbsencesShown) continue;
       if (absence.receiver == absence.contributor) {
         text += fmt::format("round {}: {} gave no account of it\n", round.round,
-                            plan.map.islands[std::size_t(absence.receiver)].name);
+                            file.islands[std::size_t(absence.receiver)]);
         continue;
       }
       text += fmt::format("round {}: {} lacks {} in {} chunks, from chunk {} on\n", round.round,
-                          plan.map.islands[std::size_t(absence.receiver)].name,
-                          plan.map.islands[std::size_t(absence.contributor)].name, absence.chunks,
+                          file.islands[std::size_t(absence.receiver)],
+                          file.islands[std::size_t(absence.contributor)], absence.chunks,
                           absence.first_chunk);
     }
   if (count > kAbsencesShown) text += fmt::format("… and {} more\n", count - kAbsencesShown);
   return text;
 }
 
-std::string edges_text(const PlanFile& plan, const Outcome& outcome) {
+std::string edges_text(const OutcomeFile& file) {
   Table table({{"edge of"},
                {"peak", Align::kRight},
                {"planned", Align::kRight},
@@ -79,13 +66,13 @@ std::string edges_text(const PlanFile& plan, const Outcome& outcome) {
                {"late", Align::kRight},
                {"resends", Align::kRight},
                {"dropped", Align::kRight}});
-  for (const EdgeOutcome& edge : outcome.edges) {
+  for (const EdgeOutcome& edge : file.outcome.edges) {
     const EdgeCounters& counts = edge.counters;
     const std::uint64_t dropped = counts[EdgeCount::kDuplicates] + counts[EdgeCount::kOverlaps] +
                                   counts[EdgeCount::kForged] + counts[EdgeCount::kUnexpected] +
                                   counts[EdgeCount::kStaleRound] + counts[EdgeCount::kNotFinite] +
                                   counts[EdgeCount::kUnknownBoot] + counts[EdgeCount::kOverRate];
-    table.add({plan.map.islands[std::size_t(edge.island)].name, to_text(edge.memory_peak),
+    table.add({file.islands[std::size_t(edge.island)], to_text(edge.memory_peak),
                to_text(edge.memory_planned), fmt::format("{}", counts[EdgeCount::kResults]),
                fmt::format("{}", counts[EdgeCount::kTimeouts]),
                fmt::format("{}", counts[EdgeCount::kConflicts]),
@@ -97,30 +84,31 @@ std::string edges_text(const PlanFile& plan, const Outcome& outcome) {
 
 }  // namespace
 
-std::string outcome_text(const PlanFile& plan, const Outcome& outcome) {
+std::string outcome_text(const OutcomeFile& file) {
+  const Outcome& outcome = file.outcome;
   std::string text = fmt::format(
       "{} simulated round{} of {} (rounds longer by {} than planned, for whole packets)\n\n",
-      outcome.rounds.size(), outcome.rounds.size() == 1 ? "" : "s", plan.plan.schedule,
+      outcome.rounds.size(), outcome.rounds.size() == 1 ? "" : "s", file.schedule,
       to_text(outcome.added_slack));
-  text += rounds_text(plan, outcome) + "\n" + edges_text(plan, outcome);
+  text += rounds_text(file) + "\n" + edges_text(file);
   const auto fullest = std::max_element(
       outcome.lanes.begin(), outcome.lanes.end(),
       [](const LaneOutcome& a, const LaneOutcome& b) { return a.queue_longest < b.queue_longest; });
-  if (fullest != outcome.lanes.end())
-    text += fmt::format("\nlongest queue: {} on {}\n", to_text(fullest->queue_longest),
-                        lane_name(plan.map, fullest->lane));
+  if (fullest != outcome.lanes.end()) {
+    const LaneEnds& ends = file.lanes[std::size_t(fullest - outcome.lanes.begin())];
+    text += fmt::format("\nlongest queue: {} on {}→{}\n", to_text(fullest->queue_longest),
+                        ends.from, ends.to);
+  }
   std::uint64_t lost = 0;
   for (const LaneOutcome& lane : outcome.lanes) lost += lane.lost;
   if (lost > 0) text += fmt::format("lost on the way: {} packets\n", lost);
-  const std::string absences = absences_text(plan, outcome);
+  const std::string absences = absences_text(file);
   if (!absences.empty()) text += "\n" + absences;
-  if (outcome.rounds.size() > 1) {
-    const RealisedLoss loss = loss_of(plan, outcome);
+  if (const auto loss = file.loss(); loss && outcome.rounds.size() > 1)
     text += fmt::format(
         "sum of surviving disagreement over these rounds: {:.4f}, between islands {:.4f}, drift of "
         "their mean {:.4f}\n",
-        loss.total, loss.disagreement, loss.drift);
-  }
+        loss->total, loss->disagreement, loss->drift);
   text += holds(outcome) ? "the plan holds\n" : "the plan does not hold as played\n";
   return text;
 }

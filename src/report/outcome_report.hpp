@@ -7,7 +7,7 @@
 
 namespace cotillion {
 
-[[nodiscard]] std::string outcome_text(const PlanFile& plan, const Outcome& outcome);
+[[nodiscard]] std::string outcome_text(const OutcomeFile& file);
 [[nodiscard]] Json outcome_json(const PlanFile& plan, const Outcome& outcome,
                                 const Provenance& made_by);
 

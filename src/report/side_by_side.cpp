@@ -234,13 +234,6 @@ Spread spread_of(std::vector<Duration> times) {
   return {times.size(), times.front(), {low.ps + (high - low).ps / 2}, times.back()};
 }
 
-std::string names_of(const SideBySide& sides, const std::vector<IslandId>& islands) {
-  std::string text;
-  for (const IslandId island : islands)
-    text += (text.empty() ? "" : " ") + sides.islands[std::size_t(island)];
-  return text;
-}
-
 Expected<std::vector<SideBySide>, Diagnostics> side_by_side(
     const std::vector<NamedOutcome>& outcomes) {
   std::vector<std::vector<const NamedOutcome*>> plans;

@@ -111,7 +111,4 @@ struct SideBySide {
 [[nodiscard]] Expected<std::vector<SideBySide>, Diagnostics> side_by_side(
     const std::vector<NamedOutcome>& outcomes);
 
-// "TYO HKG LON"
-[[nodiscard]] std::string names_of(const SideBySide& sides, const std::vector<IslandId>& islands);
-
 }  // namespace cotillion

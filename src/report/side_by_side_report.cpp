@@ -181,7 +181,7 @@ Rows cliques_table(const SideBySide& sides) {
   cells.add_titles(rows[0]);
   for (std::size_t r = 0; r < sides.cliques.size(); ++r) {
     const CliqueRow& clique = sides.cliques[r];
-    rows.push_back({fmt::format("{}", clique.phase + 1), names_of(sides, clique.islands)});
+    rows.push_back({fmt::format("{}", clique.phase + 1), names_of(sides.islands, clique.islands)});
     cells.add(rows.back(), r, clique.planned);
   }
   return rows;
@@ -282,8 +282,8 @@ std::string mixing_text(const SideBySide& sides) {
     std::vector<std::string> short_of;
     for (const CliqueRow& clique : sides.cliques)
       if (clique.seen[c].incomplete > 0)
-        short_of.push_back(
-            fmt::format("{} in round {}", names_of(sides, clique.islands), clique.phase + 1));
+        short_of.push_back(fmt::format("{} in round {}", names_of(sides.islands, clique.islands),
+                                       clique.phase + 1));
     const std::size_t left_out = short_of.size() > 6 ? short_of.size() - 6 : 0;
     short_of.resize(short_of.size() - left_out);
     if (short_of.empty())

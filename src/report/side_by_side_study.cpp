@@ -202,7 +202,7 @@ class Study {
 RowChart cliques_figure(const SideBySide& sides) {
   std::vector<TimedRow> rows;
   for (const CliqueRow& clique : sides.cliques) {
-    TimedRow row{fmt::format("{}: {}", clique.phase + 1, names_of(sides, clique.islands)),
+    TimedRow row{fmt::format("{}: {}", clique.phase + 1, names_of(sides.islands, clique.islands)),
                  clique.planned,
                  {}};
     for (const CliqueSeen& seen : clique.seen) row.seen.push_back(seen.time);
