@@ -16,6 +16,7 @@ void add_generate(CLI::App& topology);
 void add_plan(CLI::App& app, Outcome& outcome);
 void add_whatif(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);
+void add_coordinator(CLI::App& app, Outcome& outcome);
 void add_compare(CLI::App& app, Outcome& outcome);
 void add_sweep(CLI::App& app, Outcome& outcome);
 void add_report(CLI::App& app, Outcome& outcome);
