@@ -2,14 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <thread>
-
-#include "run/control_host.hpp"
+#include "tests/support/control_daemon.hpp"
 #include "tests/support/conversation.hpp"
 
 namespace cotillion {
 namespace {
 
+using testing::Daemon;
 using ::testing::HasSubstr;
 using testing::milliseconds;
 
@@ -35,66 +34,6 @@ CoordinatorSettings patient(int rounds) {
   return settings;
 }
 
-// A daemon without packets: it is ready at once, and reports every round when it has ended.
-class Daemon final : public MemberHost {
- public:
-  Daemon(int port, int index, RoundId dies_after = 0) : dies_after_(dies_after) {
-    MemberSettings settings;
-    settings.zero = zero_;
-    settings.silence_patience = milliseconds(60'000);
-    settings.hello = {std::string(1, char('A' + index / 2)),
-                      index % 2 ? Role::kEdge : Role::kIsland,
-                      boot_now(),
-                      "127.0.0.1:1",
-                      {},
-                      "test",
-                      ""};
-    member.emplace(instant_now(zero_), settings);
-    thread_ = std::thread([this, port] { live(port); });
-  }
-  ~Daemon() { thread_.join(); }
-  void wait() {
-    if (thread_.joinable()) thread_.join();
-    thread_ = std::thread([] {});
-  }
-
-  void send(const Message& message) override { client_->send(message); }
-  void prepare() override { unprepared_ = true; }
-  void play(Instant) override {}
-  void stop(RoundId after, const std::string&) override { last_ = after; }
-
-  std::optional<Member> member;  // to be looked at after wait()
-
- private:
-  void live(int port) {
-    auto client = ControlClient::connect(fmt::format("127.0.0.1:{}", port), milliseconds(30'000));
-    ASSERT_TRUE(client.has_value()) << client.error().message;
-    client_ = &*client;
-    member->begin(now(), *this);
-    while (take_turn(*client_, *member, *this, zero_, milliseconds(5))) {
-      if (std::exchange(unprepared_, false)) member->ready(now(), *this);
-      if (member->origin() == kNever && !last_) continue;
-      while (member->origin() != kNever && reported_ < member->last_round() &&
-             member->casting().start_of(reported_ + 2, member->origin()) <= now()) {
-        RoundReport report;
-        report.round = ++reported_;
-        member->report(now(), report, *this);
-      }
-      if (dies_after_ > 0 && reported_ >= dies_after_) return;
-      if (last_ && reported_ >= std::min(*last_, member->last_round()))
-        member->stopped(now(), *this);
-    }
-  }
-  [[nodiscard]] Instant now() const { return instant_now(zero_); }
-
-  WallClock zero_ = wall_clock_now();
-  ControlClient* client_ = nullptr;
-  bool unprepared_ = false;
-  RoundId reported_ = 0, dies_after_;
-  std::optional<RoundId> last_;
-  std::thread thread_;
-};
-
 struct Played {
   std::unique_ptr<Coordinator> coordinator;
   std::vector<std::unique_ptr<Daemon>> daemons;
@@ -110,7 +49,7 @@ Played play(const CoordinatorSettings& settings, const std::vector<RoundId>& die
   played.coordinator = std::make_unique<Coordinator>(std::move(*made));
   for (int i = 0; i < 6; ++i)
     played.daemons.push_back(
-        std::make_unique<Daemon>(server->port(), i, dies_after[std::size_t(i)]));
+        std::make_unique<Daemon>(server->port(), i, "test", dies_after[std::size_t(i)]));
   CoordinatorHooks hooks;
   hooks.note = [&](const std::string& line) { played.notes.push_back(line); };
   hooks.asked_to_stop = [&]() -> std::string {
@@ -159,7 +98,7 @@ TEST(ControlStream, TellsWhoIsRefusedWhy) {
   ASSERT_TRUE(server.has_value());
   auto settings = patient(1);
   auto made = Coordinator::make(instant_now(settings.zero), plan().plan, plan().text, settings);
-  Daemon stranger(server->port(), 6);
+  Daemon stranger(server->port(), 6, "test");
   CoordinatorHooks hooks;
   bool refused = false;
   hooks.note = [&](const std::string& line) {
