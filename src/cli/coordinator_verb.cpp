@@ -99,9 +99,6 @@ void run(const Options& options, Outcome& code) {
   for (const Loss& loss : coordinator->losses())
     fmt::print(stderr, "lost after round {}: {} {}\n", loss.after, to_text(plan->map, loss.who),
                loss.reason);
-  if (coordinator->state() == CoordinatorState::kFailed)
-    throw Stop{kWorldFailed, "the job failed: " + coordinator->reason()};
-
   Provenance made_by = provenance();
   made_by.inputs.emplace_back("plan", fingerprint(text));
   auto outcome = measured_outcome(*plan, coordinator->casting(), coordinator->accounts());
@@ -110,7 +107,11 @@ void run(const Options& options, Outcome& code) {
   const bool good = holds(outcome) && whole && coordinator->losses().empty();
   const Json json =
       to_json(outcome_file(*plan, std::move(outcome), made_by, OutcomeKind::kMeasured));
-  if (!options.output.empty()) write_file(options.output, json.dump(1) + "\n");
+  const bool failed = coordinator->state() == CoordinatorState::kFailed;
+  // A job that failed on its way has something to show for it.
+  if (!options.output.empty() && !(failed && coordinator->accounts().empty()))
+    write_file(options.output, json.dump(1) + "\n");
+  if (failed) throw Stop{kWorldFailed, "the job failed: " + coordinator->reason()};
   if (options.json)
     print_json(json);
   else

@@ -188,7 +188,7 @@ void Coordinator::on_lost(Instant now, ConnectionId connection, const std::strin
                           CoordinatorOutbox& out) {
   if (ended()) return;
   if (Place* place = place_of(connection); place != nullptr)
-    lose(now, *place, "its connection is lost: " + shown(why, 300), out);
+    lose(now, *place, "lost its connection: " + shown(why, 300), out);
 }
 
 void Coordinator::lose(Instant now, Place& place, const std::string& why, CoordinatorOutbox& out) {

@@ -306,7 +306,7 @@ TEST_F(CoordinatorTest, EndsTheJobForAllWhenOneIsLostAndThatIsWanted) {
   settings_.on_loss = OnLoss::kStop;
   begin();
   coordinator_->on_lost(now_, 1, "reset", *this);
-  EXPECT_EQ(coordinator_->reason(), "edge of A its connection is lost: reset");
+  EXPECT_EQ(coordinator_->reason(), "edge of A lost its connection: reset");
   EXPECT_EQ(heard<Stop>(1), nullptr);
   EXPECT_EQ(heard<Stop>(0)->after, 0u);
   for (const int i : {0, 2, 3, 4, 5}) say(i, Stopped{});

@@ -79,7 +79,7 @@ TEST(ControlStream, LetsTheOthersPlayOnWhenOneIsGone) {
   const Loss& loss = played.coordinator->losses()[0];
   EXPECT_EQ(loss.who, (Who{1, Role::kIsland}));
   EXPECT_EQ(loss.after, 1u);
-  EXPECT_THAT(loss.reason, HasSubstr("its connection is lost"));
+  EXPECT_THAT(loss.reason, HasSubstr("lost its connection"));
   EXPECT_EQ(played.coordinator->accounts().size(), 16u);
 }
 
