@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "base/fingerprint.hpp"
+#include "base/text.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/settings.hpp"
+#include "cli/verbs.hpp"
+#include "plan/plan_loader.hpp"
+#include "report/measured.hpp"
+#include "report/outcome_file.hpp"
+#include "run/control_host.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+struct Options {
+  std::string plan;
+  std::string listen = "127.0.0.1:29800";
+  int rounds = 0;
+  std::string start_in = "2s";
+  std::string patience = "1ms";
+  std::string join_within = "60s";
+  std::string exchange = "whole";
+  int fragments = 8;
+  std::string group;
+  std::string on_loss = "go-on";
+  std::string output;
+  bool json = false;
+};
+
+CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
+  CoordinatorSettings settings;
+  settings.version = provenance().version;
+  settings.zero = wall_clock_now();
+  settings.rounds = options.rounds > 0 ? options.rounds : int(plan.plan.rounds.size());
+  settings.group = options.group;
+  settings.lead = option_value(parse_duration(options.start_in), "--start-in");
+  settings.join_patience = option_value(parse_duration(options.join_within), "--join-within");
+  settings.on_loss = options.on_loss == "go-on" ? OnLoss::kGoOn : OnLoss::kStop;
+  settings.casting.patience = option_value(parse_duration(options.patience), "--patience");
+  settings.casting.exchange = options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
+  settings.casting.fragments = options.fragments;
+  return settings;
+}
+
+// "waiting for island TYO, edge of TYO and 3 more to join".
+std::string waiting_text(const Map& map, const Coordinator& coordinator) {
+  const std::vector<Who> awaited = coordinator.awaited();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < awaited.size() && i < 3; ++i)
+    names.push_back(to_text(map, awaited[i]));
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (awaited.size() > names.size())
+    text += fmt::format(" and {} more", awaited.size() - names.size());
+  switch (coordinator.state()) {
+    case CoordinatorState::kGathering:
+      return fmt::format("waiting for {} to join", text);
+    case CoordinatorState::kAssigned:
+      return fmt::format("waiting for {} to be ready", text);
+    case CoordinatorState::kPlaying:
+      return fmt::format("playing: {} rounds are reported; round {} by all but {}",
+                         coordinator.rounds_reported(), coordinator.rounds_reported() + 1, text);
+    case CoordinatorState::kStopping:
+      return fmt::format("waiting for {} to stop", text);
+    default:
+      return "waiting for round one";
+  }
+}
+
+void run(const Options& options, Outcome& code) {
+  if (!options.output.empty()) expect_writable(options.output);
+  const std::string text = read_file(options.plan);
+  const auto plan = read_plan(text, options.plan);
+  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
+  const CoordinatorSettings settings = settings_of(options, *plan);
+  auto coordinator = Coordinator::make(instant_now(settings.zero), *plan, text, settings);
+  if (!coordinator) throw Stop{kAnswerIsNo, options.plan + ": " + coordinator.error().message};
+  const Interrupt interrupt;
+  {
+    auto server = ControlServer::listen(options.listen);
+    if (!server) throw Stop{kWorldFailed, server.error().message};
+    const auto say = progress_line();
+    CoordinatorHooks hooks;
+    hooks.note = [](const std::string& line) {
+      end_progress();
+      fmt::print(stderr, "{}\n", line);
+    };
+    hooks.look = [&] { say(waiting_text(plan->map, *coordinator)); };
+    hooks.asked_to_stop = [&] { return interrupt.asked() ? "asked to stop by a signal" : ""; };
+    hooks.note(fmt::format("coordinator on port {}: {} islands, {} to be played", server->port(),
+                           plan->map.islands.size(),
+                           counted(std::size_t(settings.rounds), "round")));
+    host(*server, *coordinator, settings.zero, hooks);
+    end_progress();
+  }
+  for (const Loss& loss : coordinator->losses())
+    fmt::print(stderr, "lost after round {}: {} {}\n", loss.after, to_text(plan->map, loss.who),
+               loss.reason);
+  Provenance made_by = provenance();
+  made_by.inputs.emplace_back("plan", fingerprint(text));
+  auto outcome = measured_outcome(*plan, coordinator->casting(), coordinator->accounts());
+  outcome.settings = {{"exchange", options.exchange}, {"patience", options.patience}};
+  const bool whole = outcome.rounds.size() == std::size_t(settings.rounds);
+  const bool good = holds(outcome) && whole && coordinator->losses().empty();
+  const Json json =
+      to_json(outcome_file(*plan, std::move(outcome), made_by, OutcomeKind::kMeasured));
+  const bool failed = coordinator->state() == CoordinatorState::kFailed;
+  // A job that failed on its way has something to show for it.
+  if (!options.output.empty() && !(failed && coordinator->accounts().empty()))
+    write_file(options.output, json.dump(1) + "\n");
+  if (failed) throw Stop{kWorldFailed, "the job failed: " + coordinator->reason()};
+  if (options.json)
+    print_json(json);
+  else
+    print(fmt::format("{}: {} of {} rounds reported by everyone\n", coordinator->reason(),
+                      coordinator->rounds_reported(), settings.rounds));
+  code.code = good || (interrupt.asked() && coordinator->losses().empty()) ? kDone : kAnswerIsNo;
+}
+
+}  // namespace
+
+void add_coordinator(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "coordinator", "Hand a plan to islands and edges, begin round one, collect what they report");
+  verb->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote")->required();
+  verb->add_option("--listen", options->listen,
+                   "Where members call (default 127.0.0.1:29800; streams are in the clear)");
+  verb->add_option("--rounds", options->rounds, "How many (default: one period)")
+      ->check(CLI::Range(1, 1'000'000));
+  verb->add_option("--start-in", options->start_in,
+                   "From everyone's readiness to round one (default 2s)");
+  verb->add_option("--join-within", options->join_within,
+                   "How long members are waited for (default 60s)");
+  verb->add_option("--patience", options->patience,
+                   "How long an edge waits for a chunk beyond its latest planned arrival; clocks "
+                   "must be known better (default 1ms)");
+  verb->add_option("--exchange", options->exchange,
+                   "whole: copied at a round's start, merged at its end; streamed: by fragments")
+      ->check(CLI::IsMember({"whole", "streamed"}));
+  verb->add_option("--fragments", options->fragments, "Of a streamed exchange (default 8)")
+      ->check(CLI::Range(1, 4096));
+  verb->add_option("--group", options->group,
+                   "The first multicast group of the job (default: none, streams go to each edge)");
+  verb->add_option("--on-loss", options->on_loss,
+                   "When a member is lost: go-on, the others play on; stop, the job ends")
+      ->check(CLI::IsMember({"go-on", "stop"}));
+  verb->add_option("-o,--output", options->output, "Write the outcome as JSON");
+  verb->add_flag("--json", options->json, "Print the outcome as JSON");
+  verb->callback([options, &outcome] { run(*options, outcome); });
+}
+
+}  // namespace cotillion::cli

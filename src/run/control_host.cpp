@@ -1,0 +1,66 @@
+#include "run/control_host.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+namespace cotillion {
+namespace {
+
+constexpr Duration kLook{100'000'000'000};  // signals are noticed this late
+
+class Carrier final : public CoordinatorOutbox {
+ public:
+  Carrier(ControlServer& server, const CoordinatorHooks& hooks) : server_(server), hooks_(hooks) {}
+  void send(ConnectionId to, const Message& message) override { server_.send(to, message); }
+  void close(ConnectionId connection) override { server_.close(connection); }
+  void note(const std::string& line) override {
+    if (hooks_.note) hooks_.note(line);
+  }
+
+ private:
+  ControlServer& server_;
+  const CoordinatorHooks& hooks_;
+};
+
+}  // namespace
+
+WallClock wall_clock_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return WallClock(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+void host(ControlServer& server, Coordinator& coordinator, WallClock zero,
+          const CoordinatorHooks& hooks) {
+  Carrier carrier(server, hooks);
+  while (!coordinator.ended()) {
+    const Duration until = coordinator.next_deadline() - instant_now(zero);
+    const auto event = server.next(std::min(until, kLook));
+    const Instant now = instant_now(zero);
+    if (event && event->message)
+      coordinator.on_message(now, event->connection, *event->message, carrier);
+    else if (event)
+      coordinator.on_lost(now, event->connection, event->lost, carrier);
+    if (coordinator.next_deadline() <= now) coordinator.on_time(now, carrier);
+    if (hooks.asked_to_stop)
+      if (const std::string why = hooks.asked_to_stop(); !why.empty())
+        coordinator.stop(now, why, carrier);
+    if (hooks.look) hooks.look();
+  }
+}
+
+bool take_turn(ControlClient& client, Member& member, MemberHost& host, WallClock zero,
+               Duration most) {
+  const Instant due = member.next_deadline();
+  if (due == kNever) return false;
+  const auto event = client.next(std::min(most, due - instant_now(zero)));
+  const Instant now = instant_now(zero);
+  if (event && event->message)
+    member.on_message(now, *event->message, host);
+  else if (event)
+    member.on_lost(now, event->lost, host);
+  if (member.next_deadline() <= now) member.on_time(now, host);
+  return !member.ended();
+}
+
+}  // namespace cotillion
