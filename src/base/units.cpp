@@ -67,4 +67,11 @@ std::string to_text(BitsPerSecond rate) {
                     {{1e12, "Tbps"}, {1e9, "Gbps"}, {1e6, "Mbps"}, {1e3, "kbps"}, {1, "bps"}}});
 }
 
+std::string wait_text(Duration wait) {
+  const std::int64_t tenths = wait.ps / 100'000'000'000;
+  if (tenths < 10) return to_text(wait);
+  return tenths % 10 == 0 ? fmt::format("{} s", tenths / 10)
+                          : fmt::format("{}.{} s", tenths / 10, tenths % 10);
+}
+
 }  // namespace cotillion

@@ -99,6 +99,8 @@ struct BitsPerSecond {
 
 // For people: three or four significant digits and a unit, "564.7 ms", "14.29 Gbps", "32 GB".
 [[nodiscard]] std::string to_text(Duration duration);
+// How long somebody was waited for: "30 s", "1.5 s", "3.0 ms".
+[[nodiscard]] std::string wait_text(Duration wait);
 [[nodiscard]] std::string to_text(Seconds time);
 [[nodiscard]] std::string to_text(Bytes bytes);
 [[nodiscard]] std::string to_text(BitsPerSecond rate);

@@ -1,17 +1,31 @@
-// The verb in builds without gRPC (-DCOTILLION_CONTROL=OFF), so that all builds have the same
+// The daemons in builds without gRPC (-DCOTILLION_CONTROL=OFF), so that all builds have the same
 // verbs.
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
 
 namespace cotillion::cli {
 
-void add_coordinator(CLI::App& app, Outcome&) {
-  CLI::App* verb = app.add_subcommand("coordinator", "Not in this build: it was made without gRPC");
+namespace {
+
+void add(CLI::App& app, const char* name) {
+  CLI::App* verb = app.add_subcommand(name, "Not in this build: it was made without gRPC");
   verb->allow_extras();
-  verb->callback([] {
-    throw Stop{kWorldFailed,
-               "this build has no coordinator: configure it with -DCOTILLION_CONTROL=ON"};
+  verb->callback([name] {
+    throw Stop{kWorldFailed, std::string("this build has no ") + name +
+                                 ": configure it with -DCOTILLION_CONTROL=ON"};
   });
+}
+
+}  // namespace
+
+void add_coordinator(CLI::App& app, Outcome&) {
+  add(app, "coordinator");
+}
+void add_edge(CLI::App& app, Outcome&) {
+  add(app, "edge");
+}
+void add_island(CLI::App& app, Outcome&) {
+  add(app, "island");
 }
 
 }  // namespace cotillion::cli

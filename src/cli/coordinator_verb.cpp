@@ -25,18 +25,30 @@ struct Options {
   std::string join_within = "60s";
   std::string exchange = "whole";
   int fragments = 8;
-  std::string group;
+  std::string element = "f32";
+  int exponent = 0;
+  int shards = 1;
+  int port = kUdpPort;
   std::string on_loss = "go-on";
   std::string output;
   bool json = false;
 };
+
+Element element_of(const std::string& name) {
+  for (const Element element : {Element::kBf16, Element::kI32})
+    if (name == name_of(element)) return element;
+  return Element::kF32;
+}
 
 CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
   CoordinatorSettings settings;
   settings.version = provenance().version;
   settings.zero = wall_clock_now();
   settings.rounds = options.rounds > 0 ? options.rounds : int(plan.plan.rounds.size());
-  settings.group = options.group;
+  settings.shards = options.shards;
+  settings.port = std::uint16_t(options.port);
+  settings.exponent = options.exponent;
+  settings.casting.element = element_of(options.element);
   settings.lead = option_value(parse_duration(options.start_in), "--start-in");
   settings.join_patience = option_value(parse_duration(options.join_within), "--join-within");
   settings.on_loss = options.on_loss == "go-on" ? OnLoss::kGoOn : OnLoss::kStop;
@@ -143,8 +155,17 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"whole", "streamed"}));
   verb->add_option("--fragments", options->fragments, "Of a streamed exchange (default 8)")
       ->check(CLI::Range(1, 4096));
-  verb->add_option("--group", options->group,
-                   "The first multicast group of the job (default: none, streams go to each edge)");
+  verb->add_option("--element", options->element, "On the wire: f32 (default), bf16 or i32")
+      ->check(CLI::IsMember({"f32", "bf16", "i32"}));
+  verb->add_option("--exponent", options->exponent,
+                   "Of i32: values are whole multiples of 2^exponent (default 0)")
+      ->check(CLI::Range(-128, 127));
+  verb->add_option("--port", options->port,
+                   "UDP port of the multicast groups; shard s uses port + s (default 29900)")
+      ->check(CLI::Range(1, 65'536 - kShardsMax));
+  verb->add_option("--shards", options->shards,
+                   "Threads that share the work at every member (default 1)")
+      ->check(CLI::Range(1, kShardsMax));
   verb->add_option("--on-loss", options->on_loss,
                    "When a member is lost: go-on, the others play on; stop, the job ends")
       ->check(CLI::IsMember({"go-on", "stop"}));

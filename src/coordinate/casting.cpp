@@ -155,6 +155,7 @@ Part Casting::part(RoundId round, IslandId island, Instant origin) const {
                        clique->islands.begin());
   const Instant start = start_of(round, origin);
   Part part;
+  part.start = start;
   part.clique = clique->islands;
   part.spec = equal_round(round, int(clique->islands.size()), own);
   part.spec.clique = int(clique - planned.cliques.begin());

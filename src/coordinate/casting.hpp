@@ -27,6 +27,7 @@ struct CastingSettings {
 
 // One island's part in one round.
 struct Part {
+  Instant start;       // of the round
   RoundSpec spec;      // for its edge and its receiver; sources are islands
   bool sends = false;  // not when it sits out
   StreamSpec stream;
@@ -40,6 +41,7 @@ class Casting {
   // are no whole beats, edges that disagree about them, payloads that are no whole elements.
   [[nodiscard]] static Result<Casting> make(const PlanFile& plan, const CastingSettings& settings);
 
+  [[nodiscard]] const CastingSettings& settings() const { return settings_; }
   [[nodiscard]] const JobSpec& job() const { return job_; }
   [[nodiscard]] ChunkId job_chunks() const { return chunk_count(job_); }
   [[nodiscard]] Bytes framing() const { return framing_; }

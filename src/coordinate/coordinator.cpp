@@ -187,8 +187,12 @@ void Coordinator::hear(Instant now, Place& place, const RoundReport& report,
 void Coordinator::on_lost(Instant now, ConnectionId connection, const std::string& why,
                           CoordinatorOutbox& out) {
   if (ended()) return;
-  if (Place* place = place_of(connection); place != nullptr)
-    lose(now, *place, "lost its connection: " + shown(why, 300), out);
+  Place* place = place_of(connection);
+  if (place != nullptr && place->stopped) {  // it has said goodbye
+    place->lost = true;
+    return advance(now, out);
+  }
+  if (place != nullptr) lose(now, *place, "lost its connection: " + shown(why, 300), out);
 }
 
 void Coordinator::lose(Instant now, Place& place, const std::string& why, CoordinatorOutbox& out) {
@@ -304,7 +308,8 @@ void Coordinator::assign(Instant now, CoordinatorOutbox& out) {
   assignment.plan_text = text_;
   assignment.casting = settings_.casting;
   assignment.exponent = settings_.exponent;
-  assignment.group = settings_.group;
+  assignment.port = settings_.port;
+  assignment.shards = settings_.shards;
   for (const Place& place : places_)
     assignment.seats.push_back({place.who, place.hello.boot, place.hello.address});
   out.note("everyone has joined and has been given the plan");

@@ -40,7 +40,8 @@ struct CoordinatorSettings {
   int epoch = 0;
   int exponent = 0;  // of i32 jobs
   CastingSettings casting;
-  std::string group;  // the first multicast group; empty: streams are sent to each edge
+  std::uint16_t port = kUdpPort;     // of the groups
+  int shards = 1;                    // threads that share the work at every member
   Duration lead{2'000'000'000'000};  // from everyone's readiness to round one, at least
   int pings = 4;                     // before a clock is trusted
   Duration ping_every{1'000'000'000'000};

@@ -36,7 +36,7 @@ bool same(const SenderCounters& a, const SenderCounters& b) {
 bool operator==(const Assignment& a, const Assignment& b) {
   return a.job == b.job && a.epoch == b.epoch && a.rounds == b.rounds && a.you == b.you &&
          a.plan == b.plan && a.plan_text == b.plan_text && same(a.casting, b.casting) &&
-         a.exponent == b.exponent && a.seats == b.seats && a.group == b.group;
+         a.exponent == b.exponent && a.seats == b.seats && a.shards == b.shards && a.port == b.port;
 }
 
 bool operator==(const RoundReport& a, const RoundReport& b) {
@@ -57,13 +57,6 @@ const char* name_of(Role role) {
 std::string to_text(const Map& map, Who who) {
   return fmt::format("{} {}", who.role == Role::kIsland ? "island" : "edge of",
                      map.islands[std::size_t(who.island)].name);
-}
-
-std::string wait_text(Duration wait) {
-  const std::int64_t tenths = wait.ps / 100'000'000'000;
-  if (tenths < 10) return to_text(wait);
-  return tenths % 10 == 0 ? fmt::format("{} s", tenths / 10)
-                          : fmt::format("{}.{} s", tenths / 10, tenths % 10);
 }
 
 bool is_sane(const ClockEstimate& clock) {

@@ -18,6 +18,8 @@
 
 namespace cotillion {
 
+inline constexpr int kShardsMax = 256;
+
 using WallClock = std::int64_t;  // nanoseconds since 1970
 
 enum class Role : std::uint8_t { kIsland, kEdge };
@@ -92,7 +94,8 @@ struct Assignment {
   CastingSettings casting;
   int exponent = 0;  // of i32 jobs
   std::vector<Seat> seats;
-  std::string group;  // the first multicast group; empty: streams are sent to each edge
+  std::uint16_t port = kUdpPort;  // of the groups; shard s uses port + s
+  int shards = 1;  // threads that share the work at every member; each is a job of its own
 
   friend bool operator==(const Assignment& a, const Assignment& b);
 };
@@ -163,9 +166,6 @@ using Message =
 [[nodiscard]] const char* name_of(Role role);               // "island"
 // "island TYO", "edge of TYO".
 [[nodiscard]] std::string to_text(const Map& map, Who who);
-
-// How long somebody was waited for: "30 s", "1.5 s", "3.0 ms".
-[[nodiscard]] std::string wait_text(Duration wait);
 
 // A clock that is further off than a day is not worth a guess.
 inline constexpr std::int64_t kClockOffMost = 86'400'000'000'000;

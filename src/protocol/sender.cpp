@@ -15,6 +15,13 @@ constexpr std::uint32_t kGreetings = 4;
 
 }  // namespace
 
+Instant planned_departure(const StreamSpec& stream, const SenderSettings& settings,
+                          const JobSpec& job, ChunkId chunk) {
+  const auto payload = Bytes{std::int64_t(payload_bytes(job))};
+  const double chunk_ps = transfer_time(payload + settings.framing, stream.rate).ps;
+  return stream.start + stream.offset + Duration{std::llround(chunk_ps * double(chunk))};
+}
+
 Sender::Sender(const SenderSettings& settings, Snapshots& snapshots, FragmentSource& source,
                Seal own, std::vector<Seal> askers)
     : settings_(settings),
@@ -46,6 +53,11 @@ void Sender::open_round(const StreamSpec& stream) {
 
 Instant Sender::departure(ChunkId chunk) const {
   return stream_.start + stream_.offset + slip_ + Duration{std::llround(chunk_ps_ * double(chunk))};
+}
+
+Sender::NextCopy Sender::next_copy() const {
+  if (!open_ || copied_ >= chunks_) return {};
+  return {settings_.exchange == Exchange::kWhole ? stream_.start : departure(copied_), copied_};
 }
 
 Instant Sender::next_deadline() const {

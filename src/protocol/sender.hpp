@@ -60,6 +60,10 @@ struct SenderCounters {
   }
 };
 
+// When a chunk of it leaves if nothing is late: the planner's line from offset to offset + D/b.
+[[nodiscard]] Instant planned_departure(const StreamSpec& stream, const SenderSettings& settings,
+                                        const JobSpec& job, ChunkId chunk);
+
 class Sender {
  public:
   Sender(const SenderSettings& settings, Snapshots& snapshots, FragmentSource& source, Seal own,
@@ -71,6 +75,14 @@ class Sender {
   [[nodiscard]] Instant next_deadline() const;
   // A request for chunks, REPAIR, from asker `from`, or its heartbeat.
   void on_packet(Instant now, std::size_t from, ByteView packet, Outbox& out);
+
+  // The chunk that the next copy begins with, and when it is due: a host whose source is not always
+  // at hand looks first, and gives on_time no later an instant than it can serve.
+  struct NextCopy {
+    Instant when = kNever;
+    ChunkId chunk = 0;
+  };
+  [[nodiscard]] NextCopy next_copy() const;
 
   // When a chunk leaves if nothing is late; the planner's line from offset to offset + D/b.
   [[nodiscard]] Instant departure(ChunkId chunk) const;

@@ -12,12 +12,6 @@ namespace {
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
 
-std::int64_t wall_ns() {
-  timespec wall{};
-  clock_gettime(CLOCK_REALTIME, &wall);
-  return wall.tv_sec * kNanosecondsPerSecond + wall.tv_nsec;
-}
-
 timespec timespec_of_ns(std::int64_t ns) {
   timespec time{};
   time.tv_sec = ns / kNanosecondsPerSecond;
@@ -31,18 +25,24 @@ std::int64_t ns_above(std::int64_t ps) {
 
 }  // namespace
 
+std::int64_t wall_clock_now() {
+  timespec wall{};
+  clock_gettime(CLOCK_REALTIME, &wall);
+  return wall.tv_sec * kNanosecondsPerSecond + wall.tv_nsec;
+}
+
 RunClock RunClock::starting_now() {
-  return RunClock(wall_ns());
+  return RunClock(wall_clock_now());
 }
 
 bool RunClock::fits() const {
   constexpr std::int64_t kFarthest = 50 * 86'400 * kNanosecondsPerSecond;
-  const std::int64_t now = wall_ns();
+  const std::int64_t now = wall_clock_now();
   return origin_ns_ > now - kFarthest && origin_ns_ < now + kFarthest;
 }
 
 Instant RunClock::now() const {
-  return {(wall_ns() - origin_ns_) * kPicosecondsPerNanosecond};
+  return {(wall_clock_now() - origin_ns_) * kPicosecondsPerNanosecond};
 }
 
 void RunClock::wait_until(Instant when, Duration spin) const {

@@ -27,6 +27,9 @@ class RunClock {
   std::int64_t origin_ns_;
 };
 
+// What CLOCK_REALTIME shows: nanoseconds since 1970.
+[[nodiscard]] std::int64_t wall_clock_now();
+
 // Whole nanoseconds, rounded up, so that a wait of this length is never too short.
 [[nodiscard]] timespec timespec_of(Duration duration);
 

@@ -60,7 +60,7 @@ struct ControlClient::State final : grpc::ClientBidiReactor<control::Envelope, c
     news.notify_all();
   }
 
-  void post(Event event) {
+  void post(LineEvent event) {
     events.push_back(std::move(event));
     news.notify_all();
   }
@@ -91,7 +91,7 @@ struct ControlClient::State final : grpc::ClientBidiReactor<control::Envelope, c
   grpc::ClientContext context;
   std::mutex mutex;
   std::condition_variable news;
-  std::deque<Event> events;
+  std::deque<LineEvent> events;
   std::deque<control::Envelope> queue;
   control::Envelope in, out;
   bool reading = false, writing = false, closing = false, ended = false;
@@ -136,11 +136,11 @@ ControlClient::~ControlClient() {
   }
 }
 
-std::optional<ControlClient::Event> ControlClient::next(Duration wait) {
+std::optional<LineEvent> ControlClient::next(Duration wait) {
   std::unique_lock lock(state_->mutex);
   state_->news.wait_for(lock, nanoseconds_of(wait), [this] { return !state_->events.empty(); });
   if (state_->events.empty()) return std::nullopt;
-  Event event = std::move(state_->events.front());
+  LineEvent event = std::move(state_->events.front());
   state_->events.pop_front();
   state_->read();
   return event;

@@ -7,24 +7,19 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "coordinate/messages.hpp"
+#include "run/line.hpp"
 
 namespace cotillion {
 
-class ControlClient {
+class ControlClient final : public Line {
  public:
   // Tries for so long, because daemons are started in any order.
   [[nodiscard]] static Result<ControlClient> connect(const std::string& address, Duration patience);
   ControlClient(ControlClient&&) noexcept;
-  ~ControlClient();
+  ~ControlClient() override;
 
-  struct Event {
-    std::optional<Message> message;  // none: the connection is lost
-    std::string lost;                // and why
-  };
-  // What came next; nothing when nothing did for so long.
-  [[nodiscard]] std::optional<Event> next(Duration wait);
-  void send(const Message& message);
+  [[nodiscard]] std::optional<LineEvent> next(Duration wait) override;
+  void send(const Message& message) override;
 
  private:
   struct State;

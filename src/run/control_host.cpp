@@ -1,7 +1,6 @@
 #include "run/control_host.hpp"
 
 #include <algorithm>
-#include <ctime>
 
 namespace cotillion {
 namespace {
@@ -24,12 +23,6 @@ class Carrier final : public CoordinatorOutbox {
 
 }  // namespace
 
-WallClock wall_clock_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return WallClock(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
 void host(ControlServer& server, Coordinator& coordinator, WallClock zero,
           const CoordinatorHooks& hooks) {
   Carrier carrier(server, hooks);
@@ -47,20 +40,6 @@ void host(ControlServer& server, Coordinator& coordinator, WallClock zero,
         coordinator.stop(now, why, carrier);
     if (hooks.look) hooks.look();
   }
-}
-
-bool take_turn(ControlClient& client, Member& member, MemberHost& host, WallClock zero,
-               Duration most) {
-  const Instant due = member.next_deadline();
-  if (due == kNever) return false;
-  const auto event = client.next(std::min(most, due - instant_now(zero)));
-  const Instant now = instant_now(zero);
-  if (event && event->message)
-    member.on_message(now, *event->message, host);
-  else if (event)
-    member.on_lost(now, event->lost, host);
-  if (member.next_deadline() <= now) member.on_time(now, host);
-  return !member.ended();
 }
 
 }  // namespace cotillion

@@ -109,7 +109,8 @@ struct Writer {
     into->set_plan(assignment.plan);
     into->set_plan_text(assignment.plan_text);
     into->set_exponent(assignment.exponent);
-    into->set_group(assignment.group);
+    into->set_shards(assignment.shards);
+    into->set_port(assignment.port);
     for (const Seat& seat : assignment.seats) {
       auto* place = into->add_seats();
       write(seat.who, place->mutable_who());
@@ -178,8 +179,11 @@ Result<Message> read(const control::Assignment& from) {
   into.plan = from.plan();
   into.plan_text = from.plan_text();
   into.exponent = from.exponent();
-  into.group = from.group();
-  bool good = read(from.you(), into.you) && from.job() == into.job && from.rounds() >= 1;
+  into.shards = from.shards();
+  into.port = std::uint16_t(from.port());
+  bool good = read(from.you(), into.you) && from.job() == into.job && from.rounds() >= 1 &&
+              from.shards() >= 1 && from.shards() <= kShardsMax && from.port() >= 1 &&
+              from.port() + std::uint32_t(from.shards()) <= 65'536;
   for (const control::Seat& seat : from.seats()) {
     into.seats.push_back({{}, seat.boot(), seat.address()});
     good = good && read(seat.who(), into.seats.back().who);

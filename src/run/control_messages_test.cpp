@@ -17,7 +17,8 @@ std::vector<Message> everything() {
   assignment.casting = {9, Element::kI32, Exchange::kStreamed, 8, {77}, Bytes{0}};
   assignment.exponent = -12;
   assignment.seats = {{{0, Role::kIsland}, ~BootId(0), "10.0.0.1:7"}, {{0, Role::kEdge}, 1, ""}};
-  assignment.group = "239.1.0.0";
+  assignment.shards = 3;
+  assignment.port = 31'000;
   RoundReport report;
   report.round = 4'000'000'000u;
   report.measured = {INT64_MAX};

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "run/control_host.hpp"
 #include "tests/support/control_daemon.hpp"
 #include "tests/support/conversation.hpp"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "run/edge_shard.hpp"
 #include "run/shards.hpp"
 
@@ -47,6 +49,30 @@ EdgeHost::~EdgeHost() {
 void EdgeHost::open_round(JobId job, const RoundSpec& round) {
   for (std::size_t i = 0; i < shards_.size(); ++i)
     shards_[i]->open_round(shard_id(job, int(i)), round);
+}
+
+void EdgeHost::account_for(RoundId round) {
+  for (const auto& shard : shards_) shard->account_for(round);
+}
+
+std::optional<EdgeAccount> EdgeHost::next_account() {
+  accounts_.resize(shards_.size());
+  for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i]->take_accounts(accounts_[i]);
+  if (std::any_of(accounts_.begin(), accounts_.end(),
+                  [](const auto& list) { return list.empty(); }))
+    return {};
+  EdgeAccount all;
+  for (auto& list : accounts_) {
+    const EdgeAccount& part = list.front();
+    all.round = part.round;
+    all.accepted.resize(part.accepted.size(), kNever);
+    for (std::size_t i = 0; i < part.accepted.size(); ++i)
+      if (part.accepted[i] != kNever)
+        all.accepted[i] = all.accepted[i] == kNever ? part.accepted[i]
+                                                    : std::max(all.accepted[i], part.accepted[i]);
+    list.erase(list.begin());
+  }
+  return all;
 }
 
 void EdgeHost::stop() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -19,6 +20,13 @@ namespace cotillion {
 struct HeardGroup {
   Ipv4Address group = 0;
   SourceId source = 0;
+  Ipv4Address from = 0;  // the only address that may send to it; 0: any may
+};
+
+// When the last contribution of each source was accepted in one round; kNever: none was.
+struct EdgeAccount {
+  RoundId round = 0;
+  std::vector<Instant> accepted;
 };
 
 struct EdgeHostSettings {
@@ -52,6 +60,10 @@ class EdgeHost {
   // Mails a round to every shard, as job, job + 1, and so on. Shards take their mail within
   // microseconds, and within 100 ms at the latest; what they refuse is counted.
   void open_round(JobId job, const RoundSpec& round);
+  // Asks for the account of a round whose packets have all come, before the next one is opened.
+  void account_for(RoundId round);
+  // What all shards have answered, in order, each once.
+  [[nodiscard]] std::optional<EdgeAccount> next_account();
   // Puts out what is open, sends it and returns when all threads are done. Once is enough.
   void stop();
 
@@ -66,6 +78,7 @@ class EdgeHost {
 
   std::vector<std::unique_ptr<EdgeShard>> shards_;
   std::vector<std::thread> threads_;
+  std::vector<std::vector<EdgeAccount>> accounts_;  // by shard: not handed out yet
 };
 
 }  // namespace cotillion

@@ -47,7 +47,7 @@ Result<std::unique_ptr<EdgeShard>> EdgeShard::make(const EdgeHostSettings& setti
   auto groups = UdpSocket::open(hearing);
   if (!groups) return Unexpected<Error>{groups.error().within("hearing groups")};
   for (const HeardGroup& heard : settings.groups)
-    if (const auto joined = groups->join(heard.group); !joined)
+    if (const auto joined = groups->join(heard.group, heard.from); !joined)
       return Unexpected<Error>{joined.error().within("hearing groups")};
 
   UdpSettings asking;
@@ -91,6 +91,9 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
       on_send_(settings.on_send) {
   std::sort(heard_.begin(), heard_.end(),
             [](const HeardGroup& a, const HeardGroup& b) { return a.group < b.group; });
+  SourceId sources = 0;
+  for (const HeardGroup& heard : heard_) sources = std::max(sources, heard.source + 1);
+  accepted_.assign(std::max(std::size_t(sources), keepers_.size()), kNever);
   for (const ByteSpan table : edge_.tables()) {
     prefer_huge_pages(table);
     if (table.size() <= kPopulatedMax) populate(table);
@@ -98,9 +101,26 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
 }
 
 void EdgeShard::open_round(JobId job, const RoundSpec& round) {
+  send_mail({job, round});
+}
+
+void EdgeShard::account_for(RoundId round) {
+  Mail mail;
+  mail.round.round = round;
+  mail.account = true;
+  send_mail(mail);
+}
+
+void EdgeShard::take_accounts(std::vector<EdgeAccount>& into) {
+  const std::lock_guard lock(mail_lock_);
+  into.insert(into.end(), accounts_.begin(), accounts_.end());
+  accounts_.clear();
+}
+
+void EdgeShard::send_mail(const Mail& mail) {
   {
     const std::lock_guard lock(mail_lock_);
-    mail_.push_back({job, round});
+    mail_.push_back(mail);
   }
   has_mail_.store(true, std::memory_order_release);
   wakeup_.wake();
@@ -181,6 +201,12 @@ void EdgeShard::read_mail() {
     opened_.swap(mail_);
   }
   for (const Mail& mail : opened_) {
+    if (mail.account) {
+      const std::lock_guard lock(mail_lock_);
+      accounts_.push_back({mail.round.round, accepted_});
+      std::fill(accepted_.begin(), accepted_.end(), kNever);
+      continue;
+    }
     const auto opened = edge_.open_round(clock_.now(), mail.job, mail.round, *this);
     counted_.host.add(opened ? HostCount::kRoundsOpened : HostCount::kRoundsRefused);
   }
@@ -189,10 +215,17 @@ void EdgeShard::read_mail() {
 }
 
 void EdgeShard::hear(Instant now, SourceId source, ByteView packet) {
-  if (!on_receive_.on()) return edge_.on_packet(now, source, packet, *this);
+  if (!on_receive_.on()) return pass_on(now, source, packet);
   on_receive_.pass(now, std::uint64_t(source), packet, [&](std::uint64_t place, ByteView passed) {
-    edge_.on_packet(now, SourceId(std::int64_t(place)), passed, *this);
+    pass_on(now, SourceId(std::int64_t(place)), passed);
   });
+}
+
+void EdgeShard::pass_on(Instant now, SourceId source, ByteView packet) {
+  const EdgeCounters& counters = edge_.jobs().front().counters();
+  const std::uint64_t before = counters[EdgeCount::kAccepted];
+  edge_.on_packet(now, source, packet, *this);
+  if (source >= 0 && counters[EdgeCount::kAccepted] != before) accepted_[std::size_t(source)] = now;
 }
 
 // What is sent again may lie anywhere in the store, where the next sum takes the oldest place: so
@@ -223,7 +256,7 @@ void EdgeShard::be_punctual() {
   const Instant now = clock_.now();
   count_overflows(now);
   on_receive_.due(now, [&](std::uint64_t place, ByteView packet) {
-    edge_.on_packet(now, SourceId(std::int64_t(place)), packet, *this);
+    pass_on(now, SourceId(std::int64_t(place)), packet);
     out_.flush();
   });
   if (edge_.next_deadline() <= now) edge_.on_time(now, *this);

@@ -23,6 +23,8 @@ class EdgeShard final : private Outbox {
 
   // From any thread.
   void open_round(JobId job, const RoundSpec& round);
+  void account_for(RoundId round);
+  void take_accounts(std::vector<EdgeAccount>& into);
   void stop();
   [[nodiscard]] EdgeReading reading() const { return published_.read(); }
   [[nodiscard]] std::uint64_t packets_heard() const { return published_.read(HostCount::kPackets); }
@@ -33,16 +35,19 @@ class EdgeShard final : private Outbox {
   struct Mail {
     JobId job = 0;
     RoundSpec round;
+    bool account = false;  // of this round, instead of opening it
   };
 
   EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, UdpSocket groups,
             UdpSocket requests, std::optional<XdpSocket> direct);
+  void send_mail(const Mail& mail);
   void read_mail();
   // False when nothing more is waiting.
   template <class Source>
   [[nodiscard]] bool hear_groups(const Source& source, int came);
   void hear_requests();
   void hear(Instant now, SourceId source, ByteView packet);
+  void pass_on(Instant now, SourceId source, ByteView packet);
   void be_punctual();
   void wait(bool busy);
   void count_overflows(Instant now);
@@ -73,7 +78,9 @@ class EdgeShard final : private Outbox {
   std::atomic<bool> has_mail_{false};
   std::mutex mail_lock_;
   std::vector<Mail> mail_, opened_;
-  bool asked_ = false;  // poll saw a request
+  std::vector<EdgeAccount> accounts_;  // under the mail's lock
+  std::vector<Instant> accepted_;      // by source: the last one, since the last account
+  bool asked_ = false;                 // poll saw a request
   Instant heard_at_ = kLongAgo;
   Instant overflows_at_ = kLongAgo;  // when the kernel was asked for them
   std::uint64_t overflows_ = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/check.hpp"
+#include "coordinate/casting.hpp"
 #include "protocol/aggregation_spec.hpp"
 
 namespace cotillion {
@@ -49,6 +50,19 @@ struct ShardJob {
   share.resend_packets = part_of(whole.resend_packets);
   share.rate_max = whole.rate_max / double(shards);
   return share;
+}
+
+// Every shard's part in a round: its stream leaves at an equal share of the rate, beside the
+// others. Chunks are `shards` times as far apart, so the last one may be due that much later.
+[[nodiscard]] inline Part shard_part(Part part, const JobSpec& whole, int shards) {
+  if (shards == 1) return part;
+  part.stream.rate = part.stream.rate / double(shards);
+  const ChunkId chunks = chunk_count(whole);
+  const Duration spread = part.spec.last_deadline - part.spec.first_deadline;
+  const Duration more{chunks > 1 ? spread.ps / (chunks - 1) * shards : 0};
+  part.spec.last_deadline = part.spec.last_deadline + more;
+  part.receiver.spec.last_deadline = part.spec.last_deadline;
+  return part;
 }
 
 }  // namespace cotillion

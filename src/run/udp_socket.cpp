@@ -118,7 +118,17 @@ UdpSocket::~UdpSocket() {
   if (fd_ >= 0) close(fd_);
 }
 
-Result<Ipv4Address> UdpSocket::join(Ipv4Address group) const {
+Result<Ipv4Address> UdpSocket::join(Ipv4Address group, Ipv4Address source) const {
+  if (source != 0) {
+    ip_mreq_source membership{};
+    membership.imr_multiaddr.s_addr = htonl(group);
+    membership.imr_interface.s_addr = htonl(interface_);
+    membership.imr_sourceaddr.s_addr = htonl(source);
+    if (!set(fd_, IPPROTO_IP, IP_ADD_SOURCE_MEMBERSHIP, membership))
+      return refused(fmt::format("join {} from {}", to_text(group), to_text(source)),
+                     to_text(interface_), errno);
+    return group;
+  }
   ip_mreqn membership{};
   membership.imr_multiaddr.s_addr = htonl(group);
   membership.imr_address.s_addr = htonl(interface_);

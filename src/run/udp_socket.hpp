@@ -44,8 +44,9 @@ class UdpSocket {
   UdpSocket& operator=(UdpSocket&& other) noexcept;
   ~UdpSocket();
 
-  // The group that is heard from now on.
-  [[nodiscard]] Result<Ipv4Address> join(Ipv4Address group) const;
+  // The group that is heard from now on: what this source sends to it, as source-specific multicast
+  // has it; source 0: what anybody does.
+  [[nodiscard]] Result<Ipv4Address> join(Ipv4Address group, Ipv4Address source = 0) const;
 
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] Endpoint local() const;

@@ -9,7 +9,6 @@
 namespace cotillion {
 namespace {
 
-constexpr int kLiveRounds = 2;
 constexpr BootId kFirstBoot = 1;
 
 Seal sealed(BootId boot) {
@@ -18,27 +17,25 @@ Seal sealed(BootId boot) {
   return seal;
 }
 
-std::size_t packets_in(Bytes resend, const JobSpec& job) {
-  return std::max<std::size_t>(
-      1, std::size_t(resend.count) / ResendStore::bytes(1, payload_bytes(job)));
+RoleSettings role_of(const ActorSettings& settings) {
+  return {settings.payloads, settings.exponent, settings.round_trip_margin};
 }
 
 }  // namespace
 
-Actor::Actor(Stagehand& stagehand, const Map& map, const Ingress& ingress, const Casting& casting,
+Actor::Actor(Stagehand& stagehand, const PlanFile& plan, const Casting& casting,
              const ActorSettings& settings, IslandId self)
     : stagehand_(stagehand),
       job_(casting.job()),
       settings_(settings),
       self_(self),
-      islands_(map.island_count()),
-      slots_(casting.slots(self)),
-      resend_(map.aggregators[std::size_t(ingress.edge)].spec.resend),
-      framing_(casting.framing()),
-      round_trip_(ingress.latency + ingress.latency + settings.round_trip_margin),
-      ingress_(Route::into(ingress, self)),
-      requests_(Route::of_requests(map, self)),
-      accepted_(map.islands.size(), kNever) {
+      sending_(sender_role(casting)),
+      receiving_(receiver_role(plan, casting, role_of(settings), self)),
+      aggregating_(edge_role(plan, casting, role_of(settings), self)),
+      resend_(edge_of(plan, self).resend),
+      ingress_(Route::into(plan.ingress[std::size_t(self)], self)),
+      requests_(Route::of_requests(plan.map, self)),
+      accepted_(plan.map.islands.size(), kNever) {
   if (settings.payloads == Payloads::kReal) model_.resize(job_.elements);
   make_island();
   edge_ = make_edge();
@@ -50,37 +47,20 @@ void Actor::make_island() {
   snapshots_ =
       std::make_unique<Snapshots>(job_, Grid(settings_.exponent), kLiveRounds, settings_.payloads);
   merge_ = std::make_unique<Merge>(job_, settings_.merge);
-  SenderSettings sending;
-  sending.exchange = settings_.casting.exchange;
-  sending.framing = framing_;
-  sender_ = std::make_unique<Sender>(sending, *snapshots_, *this, sealed(island_boot_),
+  sender_ = std::make_unique<Sender>(sending_, *snapshots_, *this, sealed(island_boot_),
                                      std::vector<Seal>{});
-  ReceiverSettings receiving;
-  receiving.live_rounds = kLiveRounds;
-  receiving.exchange = settings_.casting.exchange;
-  receiving.islands = islands_;
-  receiving.gaps.window =
-      std::uint32_t(std::min<std::size_t>(packets_in(resend_, job_), 1u << 20u));
-  receiving.gaps.round_trip = round_trip_;
-  receiver_ = std::make_unique<Receiver>(receiving, *snapshots_, *merge_, sealed(island_boot_),
+  receiver_ = std::make_unique<Receiver>(receiving_, *snapshots_, *merge_, sealed(island_boot_),
                                          sealed(edge_boot_));
 }
 
 // Boot ids are handed out before the first round, as a coordinator would.
 std::unique_ptr<Edge> Actor::make_edge() const {
-  AggregationSpec share;
-  share.job = job_;
-  share.grid = Grid(settings_.exponent);
-  share.slots = slots_;
-  share.resend_packets = packets_in(resend_, job_);
-  share.live_rounds = kLiveRounds;
-  share.payloads = settings_.payloads;
-  share.insist = share.linger = round_trip_;
   AggregationSeals seals{sealed(edge_boot_), sealed(island_boot_), sealed(kFirstBoot), {}, {}};
-  for (int source = 0; source < islands_; ++source) seals.sources.push_back(sealed(kFirstBoot));
-  const Bytes sums{std::int64_t(footprint(share).sums)};
+  for (int source = 0; source < receiving_.islands; ++source)
+    seals.sources.push_back(sealed(kFirstBoot));
+  const Bytes sums{std::int64_t(footprint(aggregating_).sums)};
   std::vector<EdgeJob> jobs;
-  jobs.push_back({std::move(share), std::move(seals)});
+  jobs.push_back({aggregating_, std::move(seals)});
   auto edge = Edge::build({.memory = sums, .resend = std::max(resend_, Bytes{1 << 20})}, {0},
                           std::move(jobs));
   COTILLION_CHECK(edge.has_value());

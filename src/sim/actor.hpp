@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordinate/casting.hpp"
+#include "coordinate/roles.hpp"
 #include "protocol/edge.hpp"
 #include "sim/route.hpp"
 #include "sim/spectator.hpp"
@@ -39,7 +39,7 @@ struct ActorSettings {
 
 class Actor final : public FragmentSource, public ReceiverEvents, public Outbox {
  public:
-  Actor(Stagehand& stagehand, const Map& map, const Ingress& ingress, const Casting& casting,
+  Actor(Stagehand& stagehand, const PlanFile& plan, const Casting& casting,
         const ActorSettings& settings, IslandId self);
 
   void open_round(Instant now, const Part& part, const Route* stream);
@@ -103,11 +103,10 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   const JobSpec job_;
   const ActorSettings settings_;
   IslandId self_;
-  int islands_;
-  std::size_t slots_;
+  const SenderSettings sending_;
+  const ReceiverSettings receiving_;
+  const AggregationSpec aggregating_;
   Bytes resend_;
-  Bytes framing_;
-  Duration round_trip_;  // of the last hop
   std::vector<float> model_;
   std::unique_ptr<Snapshots> snapshots_;
   std::unique_ptr<Merge> merge_;

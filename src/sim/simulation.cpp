@@ -37,8 +37,7 @@ class Simulation final : public Stagehand, public Audience {
           streams[std::size_t(stream.sender)] = Route::of_stream(map_, plan.ingress, stream);
     }
     for (IslandId island = 0; island < map_.island_count(); ++island) {
-      actors_.push_back(std::make_unique<Actor>(*this, map_, plan.ingress[std::size_t(island)],
-                                                casting_, settings_.actors, island));
+      actors_.push_back(std::make_unique<Actor>(*this, plan, casting_, settings_.actors, island));
       if (settings_.fill) settings_.fill(island, actors_.back()->model());
     }
     write_script();
@@ -272,24 +271,19 @@ class Simulation final : public Stagehand, public Audience {
     const auto own = std::size_t(island);
     std::vector<double>& mixing = outcome_.rounds[round - 1].mixing;
     mixing.resize(n * n);
-    double* row = &mixing[own * n];
     if (!noted_.insert({round, island}).second) return;
-    std::fill_n(row, n, 0.0);
+    std::vector<double> row(n);
     const Part part = casting_.part(round, island, kOrigin);
     const auto masks = actors_[own]->receiver().contributors(round);
     const std::vector<char>& merged = merged_[{round, island}];
-    const bool fills = settings_.actors.merge.missing == Missing::kOwnForMissing;
     const double share = 1.0 / double(casting_.job_chunks());
     for (ChunkId chunk = 0; chunk < casting_.job_chunks(); ++chunk) {
       // What came and was not merged, because the island died first, is not in its model.
       const bool in = !masks.empty() && !merged.empty() &&
                       merged[std::size_t(fragment_of(casting_.job(), chunk))] != 0;
-      const ContributorMask mask = in ? masks[chunk] : 0;
-      const double each = share / (fills ? part.spec.members : 1 + std::popcount(mask));
-      row[own] += share - each * std::popcount(mask);
-      for (ContributorMask left = mask; left != 0; left &= left - 1)
-        row[std::size_t(part.clique[std::size_t(std::countr_zero(left))])] += each;
+      add_mixing(row, part, settings_.actors.merge.missing, {in ? masks[chunk] : 0, share});
     }
+    std::copy(row.begin(), row.end(), mixing.begin() + std::ptrdiff_t(own * n));
   }
 
   Outcome account() {

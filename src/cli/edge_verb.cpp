@@ -1,0 +1,52 @@
+#include <memory>
+
+#include "cli/daemon_options.hpp"
+#include "cli/settings.hpp"
+#include "cli/verbs.hpp"
+#include "run/edge_daemon.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+struct Options {
+  DaemonOptions common;
+  bool direct = false;
+  double lose = 0, lose_sums = 0;
+  std::uint64_t seed = 1;
+};
+
+int run(const Options& options) {
+  const DaemonPlace place = place_of(options.common);
+  EdgeDaemonSettings settings;
+  settings.own = place.own;
+  settings.interface = place.interface;
+  settings.zero = place.zero;
+  settings.boot = place.boot;
+  settings.cores = options.common.cores;
+  settings.direct = options.direct;
+  settings.on_receive.loss = options.lose / 100;
+  settings.on_send.loss = options.lose_sums / 100;
+  settings.on_receive.seed = settings.on_send.seed = options.seed;
+  EdgeDaemon edge(settings);
+  return perform(options.common, place, Role::kEdge, edge, print_note);
+}
+
+}  // namespace
+
+void add_edge(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("edge", "Sum the streams of an island's cliques, send one stream in");
+  options->common.add_to(*verb);
+  verb->add_flag("--direct", options->direct,
+                 "Take packets from the driver by AF_XDP, where it can (root; one shard)");
+  verb->add_option("--lose", options->lose,
+                   "Lose this much of what comes, in percent, to see what happens (default 0)")
+      ->check(CLI::Range(0.0, 100.0));
+  verb->add_option("--lose-sums", options->lose_sums, "Lose this much of what goes to the island")
+      ->check(CLI::Range(0.0, 100.0));
+  verb->add_option("--seed", options->seed, "Of these losses (default 1)");
+  verb->callback([options, &outcome] { outcome.code = run(*options); });
+}
+
+}  // namespace cotillion::cli

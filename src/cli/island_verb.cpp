@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/daemon_options.hpp"
+#include "cli/settings.hpp"
+#include "cli/verbs.hpp"
+#include "run/island_daemon.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+struct Options {
+  DaemonOptions common;
+  std::string socket;
+};
+
+int run(const Options& options) {
+  const DaemonPlace place = place_of(options.common);
+  IslandDaemonSettings settings;
+  settings.own = place.own;
+  settings.interface = place.interface;
+  settings.zero = place.zero;
+  settings.boot = place.boot;
+  settings.cores = options.common.cores;
+  settings.note = print_note;
+  const std::string path = options.socket.empty()
+                               ? fmt::format("/run/cotillion/{}.sock", options.common.island)
+                               : options.socket;
+  auto door = DeskDoor::open(path);
+  if (!door) throw Stop{kWorldFailed, door.error().message};
+  IslandDaemon island(settings, std::move(*door));
+  return perform(options.common, place, Role::kIsland, island, print_note);
+}
+
+}  // namespace
+
+void add_island(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "island", "The agent beside training code: sends fragments, hands corrections back");
+  options->common.add_to(*verb);
+  verb->add_option("--socket", options->socket,
+                   "Where training code finds it (default /run/cotillion/ISLAND.sock)");
+  verb->callback([options, &outcome] { outcome.code = run(*options); });
+}
+
+}  // namespace cotillion::cli

@@ -1,0 +1,172 @@
+// The desk between an agent and training code.
+#include "run/desk.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "run/desk_client.hpp"
+#include "run/desk_door.hpp"
+
+namespace cotillion {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr Duration kSoon{50'000'000'000}, kLong{30'000'000'000'000};
+
+DeskSpec spec() {
+  return {6, {{0, 4}, {4, 2}}, {"TYO", "LON"}, 1};
+}
+DeskAccount of_round(RoundId round) {
+  DeskAccount account;
+  account.round = round;
+  account.rounds = 1;
+  account.members = 2;
+  account.chunks = 4;
+  return account;
+}
+auto add(float value) {
+  return [value](std::span<float> elements) {
+    for (float& x : elements) x += value;
+  };
+}
+std::string path() {
+  return std::filesystem::temp_directory_path() / ("cotillion-desk-" + std::to_string(::getpid()));
+}
+
+// An agent's side: answers the door in a thread of its own until it is told to stop.
+class Agent {
+ public:
+  explicit Agent(bool with_desk = true) : desk(std::move(*Desk::make(spec()))) {
+    auto opened = DeskDoor::open(path());
+    if (!opened) ADD_FAILURE() << opened.error().message;
+    door = std::make_unique<DeskDoor>(std::move(*opened));
+    thread_ = std::thread([this, with_desk] {
+      while (!stopping_) {
+        (void)door->look(with_desk ? &desk : nullptr);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+  }
+  ~Agent() { stop(); }
+  void stop() {
+    stopping_ = true;
+    if (thread_.joinable()) thread_.join();
+    door.reset();
+  }
+
+  Desk desk;
+  std::unique_ptr<DeskDoor> door;
+
+ private:
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+void fill_with_ones(std::uint64_t, std::span<float> values) {
+  std::fill(values.begin(), values.end(), 1.0F);
+}
+
+TEST(Desk, ACopyHoldsCorrectionsThatNobodyTookYet) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value()) << training.error().message;
+  ASSERT_TRUE(training->offer(fill_with_ones).has_value());
+  ASSERT_TRUE(agent.desk.lay(0, of_round(1), add(10)));
+  EXPECT_THAT(agent.desk.copy(0), ElementsAre(11, 11, 11, 11));
+  ASSERT_TRUE(agent.desk.lay(0, of_round(2), add(100)));  // both at once
+  EXPECT_THAT(agent.desk.copy(0), Each(111));
+  ASSERT_TRUE(training->offer(fill_with_ones).has_value());  // not wanted again: stays as it is
+  EXPECT_THAT(agent.desk.copy(0), Each(111));
+  const auto next = training->poll();
+  ASSERT_TRUE(next.has_value() && next->has_value());
+  EXPECT_THAT((*next)->values, Each(110));
+  EXPECT_EQ((*next)->account.round, 2u);
+  EXPECT_EQ((*next)->account.rounds, 2u);
+  EXPECT_FALSE(agent.desk.lay(0, of_round(3), add(1)));  // held
+  training->done(**next);
+  EXPECT_TRUE(agent.desk.lay(0, of_round(3), add(1)));
+  EXPECT_THAT(agent.desk.copy(0), Each(112));
+  EXPECT_THAT(agent.desk.tray(0), Each(1));
+  EXPECT_THAT(agent.desk.copy(1), Each(1));
+}
+
+TEST(Desk, AnOfferOfAModelThatLacksACorrectionGetsIt) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 0, kLong);
+  ASSERT_TRUE(training.has_value());
+  EXPECT_EQ(training->elements(), 6u);
+  ASSERT_TRUE(training->offer(fill_with_ones).has_value());
+  ASSERT_TRUE(agent.desk.lay(1, of_round(1), add(5)));
+  agent.desk.fragment(1).wanted_ns = 1;  // long ago
+  ASSERT_TRUE(training->step().has_value());
+  EXPECT_EQ(agent.desk.fragment(1).offers, 2u);
+  EXPECT_EQ(agent.desk.fragment(0).offers, 1u);
+  EXPECT_THAT(agent.desk.copy(1), Each(6));
+}
+
+TEST(Desk, AWaitThatEndsSaysWhatItWaitedFor) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value());
+  auto nothing = training->wait(kSoon);
+  ASSERT_FALSE(nothing.has_value());
+  EXPECT_THAT(nothing.error().message, HasSubstr("round one has not begun"));
+  agent.desk.words().round = 7;
+  agent.desk.words().late.write("LON lacks in 3 of 4 chunks from chunk 1 on");
+  nothing = training->wait(kSoon);
+  EXPECT_THAT(nothing.error().message, HasSubstr("no correction within"));
+  EXPECT_THAT(nothing.error().message, HasSubstr("round 7 should have ended"));
+  EXPECT_THAT(nothing.error().message, HasSubstr("LON lacks in 3 of 4 chunks from chunk 1 on"));
+  agent.desk.tell(DeskStage::kFailed, "the sky fell");
+  EXPECT_THAT(training->wait(kLong).error().message, HasSubstr("the sky fell"));
+}
+
+TEST(Desk, AnAgentThatIsGoneIsNoticed) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value());
+  agent.stop();
+  EXPECT_THAT(training->wait(kLong).error().message, HasSubstr("the agent is gone in round 0"));
+  EXPECT_FALSE(training->step().has_value());
+}
+
+TEST(Desk, RefusesAModelOfAnotherSizeAndASecondGuest) {
+  Agent agent;
+  const auto wrong = DeskClient::join(path(), 7, kLong);
+  ASSERT_FALSE(wrong.has_value());
+  EXPECT_THAT(wrong.error().message,
+              HasSubstr("the model has 7 elements, the plan's payload has 6"));
+  const auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value());
+  const auto second = DeskClient::join(path(), 6, kLong);
+  ASSERT_FALSE(second.has_value());
+  EXPECT_THAT(second.error().message, HasSubstr("sits at this desk already"));
+  const auto other = DeskDoor::open(path());
+  ASSERT_FALSE(other.has_value());
+  EXPECT_THAT(other.error().message, HasSubstr("another agent has its desk at"));
+}
+
+TEST(Desk, NobodyWaitsForEver) {
+  const auto nobody = DeskClient::join(path(), 6, kSoon);
+  ASSERT_FALSE(nobody.has_value());
+  EXPECT_THAT(nobody.error().message, HasSubstr("no agent has its desk here after 50.0 ms"));
+  Agent agent(false);
+  const auto idle = DeskClient::join(path(), 6, kSoon);
+  ASSERT_FALSE(idle.has_value());
+  EXPECT_THAT(idle.error().message, HasSubstr("has been given no part in a job"));
+}
+
+TEST(Desk, IsNotOpenedFromAnythingElse) {
+  EXPECT_FALSE(Desk::open(::dup(STDIN_FILENO)).has_value());
+  EXPECT_THAT(DeskDoor::open(std::string(200, 'x')).error().message, HasSubstr("no path"));
+}
+
+}  // namespace
+}  // namespace cotillion

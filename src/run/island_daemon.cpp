@@ -1,0 +1,125 @@
+#include "run/island_daemon.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace cotillion {
+
+Result<bool> IslandDaemon::prepare(const Member& member) {
+  const Assignment& job = member.assignment();
+  const IslandId self = job.you.island;
+  const PlanFile& plan = member.plan();
+  const Casting& casting = member.casting();
+  if (chunk_count(casting.job()) < ChunkId(job.shards))
+    return failure(fmt::format("{} shards for {} chunks; use fewer shards", job.shards,
+                               chunk_count(casting.job())));
+  auto desk = Desk::make(desk_spec(casting.job(), job.shards, plan.map, self));
+  if (!desk) return Unexpected<Error>{desk.error()};
+  desk_.emplace(std::move(*desk));
+  const RoleSettings role{Payloads::kReal, job.exponent, settings_.round_trip_margin};
+  const auto edge = read_endpoint(member.seat({self, Role::kEdge}).address);
+  if (!edge) return Unexpected<Error>{edge.error().within("the edge's address")};
+  IslandHostSettings hosting;
+  hosting.clock = RunClock(settings_.zero);
+  hosting.own = settings_.own;
+  hosting.edge = *edge;
+  hosting.interface = settings_.interface;
+  hosting.port = job.port;
+  hosting.cores = settings_.cores;
+  hosting.receive_buffer = settings_.receive_buffer;
+  hosting.sending = sender_role(casting);
+  hosting.receiving = receiver_role(plan, casting, role, self);
+  hosting.exponent = job.exponent;
+  hosting.own_boot = settings_.boot;
+  hosting.edge_boot = member.seat({self, Role::kEdge}).boot;
+  auto host = IslandHost::start(hosting, casting.job(), job.shards, *desk_);
+  if (!host) return Unexpected<Error>{host.error()};
+  host_ = std::move(*host);
+  return true;
+}
+
+// When training code has come and laid down a first copy of everything.
+bool IslandDaemon::ready() {
+  if (!door_.seated()) return false;
+  for (int f = 0; f < desk_->fragments(); ++f)
+    if (desk_->fragment(f).offers.load(std::memory_order_acquire) == 0) return false;
+  return true;
+}
+
+void IslandDaemon::open_round(const Member& member, RoundId round) {
+  const Casting& casting = member.casting();
+  const IslandId self = member.assignment().you.island;
+  RoundOpening opening;
+  opening.part = member.part(round);
+  const MulticastGroup* group = casting.groups().of(casting.phase_of(round), self);
+  if (group != nullptr) opening.group = group->address;
+  opening.part.sends = opening.part.sends && group != nullptr;
+  if (round < member.last_round())
+    if (const Part next = member.part(round + 1); next.sends) opening.next_stream = next.stream;
+  host_->open_round(opening);
+}
+
+void IslandDaemon::close_round(RoundId) {}
+
+std::optional<RoundReport> IslandDaemon::next_report() {
+  auto report = host_->next_report();
+  if (report) report->steps = desk_->words().steps.load(std::memory_order_relaxed);
+  return report;
+}
+
+std::string IslandDaemon::look(const Member& member, Instant now) {
+  switch (door_.look(&*desk_)) {
+    case DeskDoor::Visit::kSeated:
+      settings_.note({LogLine::Level::kInfo,
+                      "training code came",
+                      {{"process", std::to_string(door_.process())}}});
+      break;
+    case DeskDoor::Visit::kLeft:
+      left_ = true;
+      break;
+    case DeskDoor::Visit::kNothing:
+      break;
+  }
+  if (member.state() == MemberState::kPlaying || member.state() == MemberState::kStopping) {
+    tell_round(member, now);
+    tell_lateness(member, now);
+  }
+  if (left_ && member.state() < MemberState::kStopping)
+    return fmt::format("its training code (process {}) has gone in round {}", door_.process(),
+                       round_);
+  return {};
+}
+
+void IslandDaemon::tell_round(const Member& member, Instant now) {
+  const Casting& casting = member.casting();
+  const auto start = [&](RoundId round) { return casting.start_of(round, member.origin()); };
+  const RoundId before = round_;
+  while (round_ < member.last_round() && start(round_ + 1) <= now) ++round_;
+  if (round_ == before) return;
+  DeskWords& words = desk_->words();
+  words.begins_ns = wall_of(start(round_), settings_.zero);
+  words.ends_ns = wall_of(start(round_ + 1), settings_.zero);
+  words.round = round_;
+  desk_->tell(DeskStage::kPlaying, {});
+}
+
+void IslandDaemon::tell_lateness(const Member& member, Instant) {
+  std::vector<std::string> late;
+  for (const ReportedAbsence& absence : host_->reading().missing)
+    late.push_back(fmt::format("{} lacks in {} of {} chunks from chunk {} on",
+                               member.plan().map.islands[std::size_t(absence.contributor)].name,
+                               absence.chunks, member.casting().job_chunks(), absence.first_chunk));
+  const std::string text = fmt::format("{}", fmt::join(late, ", "));
+  if (text != desk_->words().late.read()) desk_->words().late.write(text);
+}
+
+void IslandDaemon::end(const Member& member) {
+  if (host_ != nullptr) host_->stop();
+  if (!desk_) return;
+  desk_->tell(member.state() == MemberState::kDone ? DeskStage::kEnded : DeskStage::kFailed,
+              member.reason());
+}
+
+}  // namespace cotillion

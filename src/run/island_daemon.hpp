@@ -1,0 +1,53 @@
+// One island's agent as a daemon: its part in the job, played by an IslandHost, for training code
+// that sits at the desk.
+#pragma once
+
+#include "run/desk_door.hpp"
+#include "run/island_host.hpp"
+#include "run/member_daemon.hpp"
+
+namespace cotillion {
+
+struct IslandDaemonSettings {
+  Endpoint own;               // streams leave from here, sums come here; shard s: port + s
+  Ipv4Address interface = 0;  // through which groups are reached
+  WallClock zero = 0;
+  BootId boot = 0;
+  std::vector<int> cores;
+  Bytes receive_buffer{32 << 20};
+  Duration round_trip_margin{2'000'000'000};  // beyond the last hop's own, before asking again
+  Note note = [](const LogLine&) {};
+};
+
+class IslandDaemon final : public Performer {
+ public:
+  IslandDaemon(const IslandDaemonSettings& settings, DeskDoor door)
+      : settings_(settings), door_(std::move(door)) {}
+
+  // Performer
+  [[nodiscard]] Result<bool> prepare(const Member& member) override;
+  [[nodiscard]] bool ready() override;
+  void open_round(const Member& member, RoundId round) override;
+  void close_round(RoundId round) override;
+  [[nodiscard]] std::optional<RoundReport> next_report() override;
+  [[nodiscard]] std::string look(const Member& member, Instant now) override;
+  void end(const Member& member) override;
+
+  // Null before it has its part.
+  [[nodiscard]] const IslandHost* host() const { return host_.get(); }
+  [[nodiscard]] const DeskDoor& door() const { return door_; }
+  [[nodiscard]] const Desk* desk() const { return desk_ ? &*desk_ : nullptr; }
+
+ private:
+  void tell_round(const Member& member, Instant now);
+  void tell_lateness(const Member& member, Instant now);
+
+  IslandDaemonSettings settings_;
+  DeskDoor door_;
+  std::optional<Desk> desk_;
+  std::unique_ptr<IslandHost> host_;
+  RoundId round_ = 0;  // in play
+  bool left_ = false;  // training code has
+};
+
+}  // namespace cotillion

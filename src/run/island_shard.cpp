@@ -1,0 +1,345 @@
+#include "run/island_shard.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace cotillion {
+namespace {
+
+constexpr Duration kWaitMax{50'000'000'000};  // so that nothing depends on one wake-up alone
+constexpr Duration kDeskRetry{
+    200'000'000};  // training code holds a fragment for as long as a copy takes
+constexpr Duration kPublishEvery{10'000'000'000};
+
+Seal sealed(BootId boot) {
+  Seal seal;
+  seal.set_boot(boot);
+  return seal;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<IslandShard>> IslandShard::make(const IslandHostSettings& settings,
+                                                       const ShardJob& part, int shard,
+                                                       const Desk& desk) {
+  UdpSettings udp;
+  udp.bind = settings.own;
+  if (udp.bind.port != 0) udp.bind.port = std::uint16_t(udp.bind.port + shard);
+  udp.interface = settings.interface;
+  udp.receive_buffer = settings.receive_buffer;
+  udp.shared = true;  // an edge on this machine hears groups at the same port
+  auto socket = UdpSocket::open(udp);
+  if (!socket) return Unexpected<Error>{socket.error().within("hearing sums")};
+  return std::unique_ptr<IslandShard>(
+      new IslandShard(settings, part, shard, desk, std::move(*socket)));
+}
+
+IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard,
+                         const Desk& desk, UdpSocket socket)
+    : clock_(settings.clock),
+      shard_(shard),
+      core_(settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]),
+      job_(part.job),
+      first_chunk_(part.first_chunk),
+      first_element_(part.first_element),
+      share_of_chunk_(double(elements_per_chunk(part.job)) / double(desk.words().elements)),
+      islands_(settings.receiving.islands),
+      missing_(settings.merging.missing),
+      sending_(settings.sending),
+      edge_{settings.edge.address, std::uint16_t(settings.edge.port + shard)},
+      group_port_(std::uint16_t(settings.port + shard)),
+      desk_(desk),
+      snapshots_(job_, Grid(settings.exponent), settings.receiving.live_rounds),
+      merge_(job_, settings.merging),
+      sender_(settings.sending, snapshots_, *this, sealed(settings.own_boot), {}),
+      receiver_(settings.receiving, snapshots_, merge_, sealed(settings.own_boot),
+                sealed(settings.edge_boot)),
+      socket_(std::move(socket)),
+      sums_(16),
+      out_(socket_) {}
+
+void IslandShard::open_round(const RoundOpening& opening) {
+  {
+    const std::lock_guard lock(lock_);
+    mail_.push_back(opening);
+  }
+  has_mail_.store(true, std::memory_order_release);
+  wakeup_.wake();
+}
+
+void IslandShard::stop() {
+  stopping_.store(true, std::memory_order_release);
+  wakeup_.wake();
+}
+
+void IslandShard::take_accounts(std::vector<ShardAccount>& into) {
+  const std::lock_guard lock(lock_);
+  into.insert(into.end(), accounts_.begin(), accounts_.end());
+  accounts_.clear();
+}
+
+IslandReading IslandShard::reading() const {
+  const std::lock_guard lock(lock_);
+  return published_;
+}
+
+void IslandShard::run() {
+  wake_on_time();
+  (void)prctl(PR_SET_NAME, "island shard", 0UL, 0UL, 0UL);
+  if (core_ >= 0) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(unsigned(core_), &cores);
+    (void)sched_setaffinity(0, sizeof cores, &cores);
+  }
+  while (!stopping_.load(std::memory_order_acquire)) {
+    if (has_mail_.load(std::memory_order_acquire)) read_mail();
+    const bool more = hear();
+    be_punctual();
+    wait(more);
+  }
+  publish(clock_.now());
+}
+
+void IslandShard::read_mail() {
+  has_mail_.store(false, std::memory_order_relaxed);
+  std::vector<RoundOpening> came;
+  {
+    const std::lock_guard lock(lock_);
+    came.swap(mail_);
+  }
+  for (RoundOpening& opening : came) {
+    const Instant now = clock_.now();
+    const auto opened = receiver_.open_round(now, opening.part.receiver, *this, *this);
+    counted_.host.add(opened ? HostCount::kRoundsOpened : HostCount::kRoundsRefused);
+    if (!opened) continue;
+    parts_.push_back(opening.part);
+    if (parts_.size() > std::size_t(snapshots_.live_rounds())) parts_.erase(parts_.begin());
+    for (int f = 0; opening.part.sends && f < job_.fragments; ++f)
+      note_wanted(opening.part.stream, f);
+    upcoming_.push_back(std::move(opening));
+  }
+}
+
+bool IslandShard::hear() {
+  const int came = sums_.receive(socket_);
+  if (came == 0) return false;
+  const Instant now = clock_.now();
+  counted_.host.add(HostCount::kBatches);
+  for (int i = 0; i < came; ++i) {
+    const HeardPiece& piece = sums_[i];
+    const std::size_t packets = (piece.bytes.size() + piece.segment - 1) / piece.segment;
+    counted_.host.add(HostCount::kPieces);
+    counted_.host.add(HostCount::kPackets, packets);
+    counted_.host.add(HostCount::kBytes, piece.bytes.size());
+    if (piece.truncated || piece.from.address != edge_.address) {
+      counted_.host.add(piece.truncated ? HostCount::kTruncated : HostCount::kStrangers, packets);
+      continue;
+    }
+    for_each_packet(piece, {}, [&](ByteView packet, ByteView) {
+      receiver_.on_packet(now, packet, *this, *this);
+    });
+  }
+  return came == sums_.capacity();
+}
+
+void IslandShard::be_punctual() {
+  const Instant now = clock_.now();
+  if (receiver_.next_deadline() <= now) receiver_.on_time(now, *this, *this);
+  lay_what_waits();  // a merge comes before the next copy
+  begin_stream(now);
+  const bool sending = !sender_.all_sent();
+  if (sender_.next_deadline() <= now) send_what_is_due(now);
+  if (sending && sending_.exchange == Exchange::kStreamed)
+    receiver_.on_time(now, *this, *this);  // which may have waited for that copy
+  lay_what_waits();
+  out_.flush();
+  if (now - published_at_ >= kPublishEvery) publish(now);
+}
+
+void IslandShard::begin_stream(Instant now) {
+  while (!upcoming_.empty()) {
+    const RoundOpening& next = upcoming_.front();
+    if (next.part.sends && next.part.stream.start > now) return;
+    if (next.part.sends) {
+      group_ = {next.group, group_port_};
+      next_stream_ = next.next_stream;
+      sender_.open_round(next.part.stream);
+    }
+    upcoming_.erase(upcoming_.begin());
+  }
+}
+
+// A copy needs the fragment, and what was to be merged into it before; until then the sender is
+// told of no later instant, and makes up for it afterwards as far as it may.
+void IslandShard::send_what_is_due(Instant now) {
+  for (;;) {
+    const Sender::NextCopy copy = sender_.next_copy();
+    if (copy.when > now) return sender_.on_time(now, *this);
+    const int fragment = fragment_of(job_, copy.chunk);
+    const int place = on_desk(fragment);
+    if (desk_.fragment(place).offers.load(std::memory_order_acquire) == 0 ||
+        waits_for_desk(fragment) || !desk_.try_hold(place, Desk::Holder::kAgent)) {
+      if (held_up_since_ == kNever) held_up_since_ = now;
+      return sender_.on_time(copy.when - Duration{1}, *this);
+    }
+    if (held_up_since_ != kNever) counted_.held_up = counted_.held_up + (now - held_up_since_);
+    held_up_since_ = kNever;
+    const std::int64_t age = wall_ns(now) - desk_.fragment(place).offered_ns;
+    counted_.copy_age_max = std::max(counted_.copy_age_max, Duration{age * 1000});
+    sender_.on_time(copy.when, *this);
+    desk_.let_go(place);
+    if (next_stream_.round != 0) note_wanted(next_stream_, fragment);
+  }
+}
+
+// When training code should have offered a fragment anew, if nothing is late.
+void IslandShard::note_wanted(const StreamSpec& stream, int fragment) {
+  const Instant when = sending_.exchange == Exchange::kWhole
+                           ? stream.start
+                           : planned_departure(stream, sending_, job_, first_chunk(job_, fragment));
+  desk_.fragment(on_desk(fragment)).wanted_ns.store(wall_ns(when), std::memory_order_release);
+}
+
+bool IslandShard::waits_for_desk(int fragment) const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [&](const Waiting& waiting) { return waiting.fragment == fragment; });
+}
+
+void IslandShard::lay_what_waits() {
+  for (std::size_t i = 0; i < waiting_.size();)
+    if (lay(waiting_[i]))
+      waiting_.erase(waiting_.begin() + std::ptrdiff_t(i));
+    else
+      ++i;
+}
+
+bool IslandShard::lay(const Waiting& waiting) {
+  const auto [round, fragment, late] = waiting;
+  const Part* part = part_of(round);
+  DeskAccount account;
+  account.round = round;
+  account.rounds = 1;
+  account.chunks = first_chunk(job_, fragment + 1) - first_chunk(job_, fragment);
+  if (part != nullptr) {
+    account.members = std::uint32_t(part->spec.members);
+    for (const ReportedAbsence& absence :
+         absences(*part, first_chunk(job_, fragment), first_chunk(job_, fragment + 1)))
+      if (account.absent < kDeskAbsences)
+        account.absences[account.absent++] = {absence.contributor, absence.chunks,
+                                              absence.first_chunk};
+  }
+  const bool laid = desk_.lay(on_desk(fragment), account, [&](std::span<float> elements) {
+    if (late)
+      receiver_.merge_late(round, fragment, elements);
+    else
+      (void)receiver_.merge(round, fragment, elements);
+  });
+  if (laid) ++counted_.corrections;
+  return laid;
+}
+
+const Part* IslandShard::part_of(RoundId round) const {
+  const auto found = std::find_if(parts_.begin(), parts_.end(),
+                                  [&](const Part& part) { return part.spec.round == round; });
+  return found == parts_.end() ? nullptr : &*found;
+}
+
+std::vector<ReportedAbsence> IslandShard::absences(const Part& part, ChunkId from,
+                                                   ChunkId to) const {
+  std::vector<ReportedAbsence> list;
+  const auto masks = receiver_.contributors(part.spec.round);
+  for (int bit = 0; bit < part.spec.members && !masks.empty(); ++bit) {
+    if ((part.spec.expected >> unsigned(bit) & 1) == 0) continue;
+    ReportedAbsence absence{part.clique[std::size_t(bit)], 0, 0};
+    for (ChunkId chunk = from; chunk < to; ++chunk)
+      if ((masks[chunk] >> unsigned(bit) & 1) == 0 && absence.chunks++ == 0)
+        absence.first_chunk = first_chunk_ + chunk;
+    if (absence.chunks > 0) list.push_back(absence);
+  }
+  return list;
+}
+
+void IslandShard::wait(bool busy) {
+  if (busy || has_mail_.load(std::memory_order_relaxed)) return;
+  const Instant now = clock_.now();
+  const Instant due = std::min(next_deadline(), now + kWaitMax);
+  const timespec limit = timespec_of(std::max(due - now, Duration{0}));
+  std::array<pollfd, 2> watched{pollfd{socket_.fd(), POLLIN, 0}, pollfd{wakeup_.fd(), POLLIN, 0}};
+  if (ppoll(watched.data(), watched.size(), &limit, nullptr) <= 0) return;
+  if (watched[1].revents != 0) wakeup_.drain();
+}
+
+Instant IslandShard::next_deadline() const {
+  Instant due = std::min(receiver_.next_deadline(), published_at_ + kPublishEvery);
+  if (held_up_since_ == kNever) due = std::min(due, sender_.next_deadline());
+  if (!upcoming_.empty()) due = std::min(due, upcoming_.front().part.stream.start);
+  if (!waiting_.empty() || held_up_since_ != kNever) due = std::min(due, clock_.now() + kDeskRetry);
+  return due;
+}
+
+void IslandShard::publish(Instant now) {
+  published_at_ = now;
+  IslandReading reading = counted_;
+  reading.host.add(HostCount::kOverflowed, socket_.overflows());
+  reading.host.add(HostCount::kSent, out_.counts().packets);
+  reading.host.add(HostCount::kSentBytes, out_.counts().bytes);
+  reading.host.add(HostCount::kUnsent, out_.counts().dropped);
+  reading.sender = sender_.counters();
+  reading.receiver = receiver_.counters();
+  for (const Part& part : parts_)
+    if (part.spec.expected != 0 && part.spec.last_deadline <= now)
+      reading.missing = absences(part, 0, chunk_count(job_));
+  const std::lock_guard lock(lock_);
+  published_ = std::move(reading);
+}
+
+void IslandShard::snapshot(RoundId, std::uint64_t first, std::span<float> values) {
+  const int place = on_desk(fragment_of(job_, ChunkId(first / elements_per_chunk(job_))));
+  const std::uint64_t begins = desk_.fragment(place).run.first - first_element_;
+  const std::span<float> copy = desk_.copy(place).subspan(first - begins, values.size());
+  std::copy(copy.begin(), copy.end(), values.begin());
+  merge_.to_sent(first, values);
+}
+
+void IslandShard::fragment_ready(RoundId round, int fragment) {
+  if (const Waiting waiting{round, fragment, false}; !lay(waiting)) waiting_.push_back(waiting);
+}
+
+void IslandShard::late_ready(RoundId round, int fragment) {
+  if (const Waiting waiting{round, fragment, true}; !lay(waiting)) waiting_.push_back(waiting);
+}
+
+void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
+  ShardAccount account;
+  account.round = round;
+  account.mixing.resize(std::size_t(islands_));
+  if (const Part* part = part_of(round); part != nullptr) {
+    for (const Absence& absence : absent)
+      account.absences.push_back({part->clique[std::size_t(absence.member)], absence.chunks,
+                                  first_chunk_ + absence.first_chunk});
+    if (part->spec.expected != 0) account.measured = receiver_.last_placed(round) - part->start;
+    const auto masks = receiver_.contributors(round);
+    for (ChunkId chunk = 0; chunk < chunk_count(job_); ++chunk)
+      add_mixing(
+          account.mixing, *part, missing_,
+          {masks.empty() ? 0 : masks[chunk],
+           share_of_chunk_ * double(elements_in(job_, chunk)) / double(elements_per_chunk(job_))});
+  }
+  const std::lock_guard lock(lock_);
+  accounts_.push_back(std::move(account));
+}
+
+void IslandShard::send(Towards towards, SourceId, ByteView packet) {
+  if (towards == Towards::kGroup)
+    out_.add_copy(group_, packet);
+  else if (towards == Towards::kOwnEdge)
+    out_.add_copy(edge_, packet);
+}
+
+}  // namespace cotillion
