@@ -103,7 +103,8 @@ const char* name_of(LogLevel level) {
   return kNames[std::size_t(level)];
 }
 
-std::optional<LogForm> log_form_named(std::string_view name) {
+std::optional<LogForm> log_form_named(std::string_view name, int fd) {
+  if (name.empty()) return ::isatty(fd) != 0 ? LogForm::kWords : LogForm::kLogfmt;
   if (name == "logfmt") return LogForm::kLogfmt;
   if (name == "json") return LogForm::kJson;
   return std::nullopt;
@@ -112,6 +113,12 @@ std::optional<LogForm> log_form_named(std::string_view name) {
 std::string log_line(const DaemonLogSettings& settings, LogLevel level, std::int64_t wall_ns,
                      std::string_view event, LogFields fields) {
   std::string line;
+  if (settings.form == LogForm::kWords) {
+    if (level >= LogLevel::kWarn) line = fmt::format("{}: ", name_of(level));
+    line += shown(event, kLongestText);
+    for (const LogField& field : fields) add(line, settings, field);
+    return line;
+  }
   add(line, settings, {"time", time_text(wall_ns)});
   add(line, settings, {"level", name_of(level)});
   add(line, settings, {"daemon", settings.daemon});

@@ -1,6 +1,7 @@
 // What a daemon has to say, one line for each event, for people and for machines alike: logfmt
-// (`time=… level=info daemon=edge island=TYO event="round closed" round=3`) or a JSON object.
-// Whatever came from outside is escaped: a line is always one line.
+// (`time=… level=info daemon=edge island=TYO event="round closed" round=3`), a JSON object, or on a
+// terminal `round closed round=3`. Whatever came from outside is escaped: a line is always one
+// line.
 #pragma once
 
 #include <concepts>
@@ -15,11 +16,11 @@
 namespace cotillion {
 
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError };
-enum class LogForm : std::uint8_t { kLogfmt, kJson };
+enum class LogForm : std::uint8_t { kLogfmt, kJson, kWords };
 
 [[nodiscard]] const char* name_of(LogLevel level);  // "info"
-// "logfmt" or "json".
-[[nodiscard]] std::optional<LogForm> log_form_named(std::string_view name);
+// "logfmt" or "json". Nothing was asked for: words on a terminal, logfmt elsewhere.
+[[nodiscard]] std::optional<LogForm> log_form_named(std::string_view name, int fd = 2);
 
 struct LogField {
   std::string_view key;  // a word of ours: small letters and underscores

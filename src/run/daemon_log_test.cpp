@@ -90,10 +90,18 @@ TEST(DaemonLog, AVeryLongValueIsCut) {
   EXPECT_LT(json_of("e", {{"a", long_text}})["a"].get<std::string>().size(), 2000u);
 }
 
+TEST(DaemonLog, ATerminalGetsWords) {
+  const DaemonLogSettings words = settings_of(LogForm::kWords);
+  EXPECT_EQ(log_line(words, LogLevel::kInfo, kNoon, "round closed", {{"round", 3}}),
+            "round closed round=3");
+  EXPECT_EQ(log_line(words, LogLevel::kWarn, kNoon, "lost\x1b[2J", {}), "warn: lost?[2J");
+}
+
 TEST(DaemonLog, FormsHaveNames) {
   EXPECT_EQ(log_form_named("logfmt"), LogForm::kLogfmt);
   EXPECT_EQ(log_form_named("json"), LogForm::kJson);
   EXPECT_EQ(log_form_named("xml"), std::nullopt);
+  EXPECT_EQ(log_form_named("", -1), LogForm::kLogfmt);  // no terminal
 }
 
 class DaemonLogPipe : public ::testing::Test {

@@ -1,24 +1,22 @@
 #include "run/status_server.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <stdexcept>
 #include <thread>
 
 #include "run/status_text.hpp"
+#include "tests/support/http_client.hpp"
 
 namespace cotillion {
 namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using testing::HttpClient;
 using ::testing::StartsWith;
 
 StatusPages pages() {
@@ -33,42 +31,6 @@ StatusPages pages() {
           [] { return std::string(R"({"state":"playing"})"); }};
 }
 
-// A client that does only what it is told.
-class Client {
- public:
-  explicit Client(int port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(std::uint16_t(port));
-    EXPECT_EQ(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-  }
-  ~Client() { ::close(fd_); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  // Whether all of it was taken.
-  bool send(std::string_view text) const {
-    while (!text.empty()) {
-      const ssize_t sent = ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL);
-      if (sent <= 0) return false;
-      text.remove_prefix(std::size_t(sent));
-    }
-    return true;
-  }
-  // Everything until the server hangs up.
-  [[nodiscard]] std::string hear() const {
-    std::string text;
-    char buffer[4096];
-    for (ssize_t got = 0; (got = ::recv(fd_, buffer, sizeof buffer, 0)) > 0;)
-      text.append(buffer, std::size_t(got));
-    return text;
-  }
-
- private:
-  int fd_;
-};
-
 class StatusServerTest : public ::testing::Test {
  protected:
   explicit StatusServerTest(StatusPages shown = pages())
@@ -76,12 +38,12 @@ class StatusServerTest : public ::testing::Test {
     EXPECT_TRUE(server_.has_value()) << server_.error().message;
   }
   std::string ask(const std::string& request) const {
-    const Client client(server_->port());
+    const HttpClient client(server_->port());
     client.send(request);
     return client.hear();
   }
   [[nodiscard]] std::string get(const std::string& path) const {
-    return ask("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    return testing::http_get(server_->port(), path);
   }
   Result<StatusServer> server_;
 };
@@ -120,7 +82,7 @@ TEST_F(StatusServerTest, NonsenseIsRefusedAndHarmless) {
 }
 
 TEST_F(StatusServerTest, ARequestWithoutEndIsCutOff) {
-  const Client client(server_->port());
+  const HttpClient client(server_->port());
   client.send("GET /metrics HTTP/1.1\r\n");
   bool taken = true;
   for (int i = 0; taken && i < 1'000'000; ++i) taken = client.send("X-Header: more and more\r\n");
@@ -129,15 +91,15 @@ TEST_F(StatusServerTest, ARequestWithoutEndIsCutOff) {
 }
 
 TEST_F(StatusServerTest, ThoseWhoSayNothingHoldNobodyUpForLong) {
-  std::vector<std::unique_ptr<Client>> silent;
-  for (int i = 0; i < 4; ++i) silent.push_back(std::make_unique<Client>(server_->port()));
+  std::vector<std::unique_ptr<HttpClient>> silent;
+  for (int i = 0; i < 4; ++i) silent.push_back(std::make_unique<HttpClient>(server_->port()));
   EXPECT_THAT(get("/status"), StartsWith("HTTP/1.1 200 "));
   EXPECT_EQ(silent.front()->hear(), "");  // it was hung up on
 }
 
 TEST_F(StatusServerTest, EndsWhileClientsAreConnected) {
-  const Client silent(server_->port());
-  const Client slow(server_->port());
+  const HttpClient silent(server_->port());
+  const HttpClient slow(server_->port());
   slow.send("GET /metr");
   { const StatusServer ending = std::move(*server_); }
   EXPECT_EQ(silent.hear(), "");

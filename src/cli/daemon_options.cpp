@@ -1,0 +1,37 @@
+#include "cli/daemon_options.hpp"
+
+#include <utility>
+
+#include "cli/world.hpp"
+
+namespace cotillion::cli {
+
+void add_daemon_options(CLI::App& verb, DaemonOptions& options) {
+  verb.add_option("--metrics", options.metrics,
+                  "ADDRESS:PORT on which /metrics (Prometheus) and /status (JSON) are served, to "
+                  "whoever asks (default: nowhere)");
+  verb.add_option("--log", options.log,
+                  "logfmt or json, a line for each event on stderr (default: words on a terminal, "
+                  "logfmt elsewhere)")
+      ->check(CLI::IsMember({"logfmt", "json"}));
+}
+
+DaemonLogSettings log_settings(const DaemonOptions& options, std::string daemon,
+                               std::string island) {
+  DaemonLogSettings settings;
+  settings.daemon = std::move(daemon);
+  settings.island = std::move(island);
+  settings.form = log_form_named(options.log).value_or(LogForm::kLogfmt);
+  return settings;
+}
+
+std::optional<StatusServer> open_status(const DaemonOptions& options, StatusPages pages,
+                                        DaemonLog& log) {
+  if (options.metrics.empty()) return std::nullopt;
+  auto server = StatusServer::listen(options.metrics, std::move(pages));
+  if (!server) throw Stop{kWorldFailed, "--metrics: " + server.error().message};
+  log.info("metrics", {{"address", options.metrics}, {"port", server->port()}});
+  return std::move(*server);
+}
+
+}  // namespace cotillion::cli
