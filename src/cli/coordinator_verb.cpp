@@ -95,7 +95,7 @@ class Shown {
     const auto now = std::chrono::steady_clock::now();
     const CoordinatorState state = coordinator_.state();
     if (state == state_ && now - published_at_ < std::chrono::milliseconds(200)) return;
-    if (state != state_ && state == CoordinatorState::kStopping)
+    if (state != state_ && state >= CoordinatorState::kStopping)
       notifier_.stopping(coordinator_.reason());
     else if (state != state_)
       notifier_.status(waiting_text(about_.map, coordinator_));

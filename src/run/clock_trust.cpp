@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -74,11 +75,18 @@ bool is_synchronised(int state, const timex& kernel) {
   return state >= 0 && state != TIME_ERROR && (kernel.status & STA_UNSYNC) == 0;
 }
 
+// Where pmc may hear ptp4l's answers. A service's own /tmp would not do: ptp4l does not see it.
+std::string folder_for_answers() {
+  if (const char* given = std::getenv("RUNTIME_DIRECTORY"); given != nullptr && *given == '/')
+    return std::string(split(given, ':').front());
+  return ::access("/run", W_OK) == 0 ? "/run" : "/tmp";
+}
+
 ClockAnswer ask_ptp(const ClockTrustSettings& settings, int state, const timex& kernel) {
   std::string socket = settings.ptp4l + "ro";
   if (::access(socket.c_str(), F_OK) != 0) socket = settings.ptp4l;
   if (::access(socket.c_str(), F_OK) != 0) return failure("ptp4l does not run");
-  const std::string own = fmt::format("/tmp/cotillion-pmc-{}", ::getpid());
+  const std::string own = fmt::format("{}/cotillion-pmc-{}", folder_for_answers(), ::getpid());
   std::vector<std::string> words = {settings.pmc, "-u", "-b", "0", "-s", socket, "-i", own};
   for (const char* set : kPtpSets) words.emplace_back(set);
   const auto said = child_output(words, {.time = settings.patience});
