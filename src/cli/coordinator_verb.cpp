@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <chrono>
 #include <memory>
 
 #include "base/fingerprint.hpp"
 #include "base/text.hpp"
+#include "cli/daemon_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
@@ -12,6 +14,9 @@
 #include "report/measured.hpp"
 #include "report/outcome_file.hpp"
 #include "run/control_host.hpp"
+#include "run/coordinator_status.hpp"
+#include "run/notify.hpp"
+#include "run/published_status.hpp"
 
 namespace cotillion::cli {
 namespace {
@@ -32,6 +37,7 @@ struct Options {
   std::string on_loss = "go-on";
   std::string output;
   bool json = false;
+  DaemonOptions daemon;
 };
 
 Element element_of(const std::string& name) {
@@ -82,35 +88,99 @@ std::string waiting_text(const Map& map, const Coordinator& coordinator) {
   }
 }
 
+// What others may see of the coordinator while it runs: systemd and whoever asks for the pages.
+class Shown {
+ public:
+  Shown(const Coordinator& coordinator, CoordinatorStatus about)
+      : coordinator_(coordinator), about_(std::move(about)) {
+    publish();
+  }
+
+  [[nodiscard]] StatusPages pages() {
+    return {"coordinator", [this] { return published_.metrics(); },
+            [this] { return published_.json(); }};
+  }
+  void ready() { notifier_.ready(waiting_text(about_.map, coordinator_)); }
+  // At every turn of the loop: what is shown is at most a fifth of a second old.
+  void look() {
+    notifier_.alive();
+    const auto now = std::chrono::steady_clock::now();
+    const CoordinatorState state = coordinator_.state();
+    if (state == state_ && now - published_at_ < std::chrono::milliseconds(200)) return;
+    if (state != state_ && state >= CoordinatorState::kStopping)
+      notifier_.stopping(coordinator_.reason());
+    else if (state != state_)
+      notifier_.status(waiting_text(about_.map, coordinator_));
+    publish();
+    published_at_ = now;
+  }
+
+ private:
+  void publish() {
+    published_.publish(to_metrics(coordinator_, about_), to_status(coordinator_, about_));
+    state_ = coordinator_.state();
+  }
+
+  const Coordinator& coordinator_;
+  CoordinatorStatus about_;
+  Notifier notifier_ = Notifier::from_environment();
+  PublishedStatus published_;
+  CoordinatorState state_ = CoordinatorState::kGathering;
+  std::chrono::steady_clock::time_point published_at_{};
+};
+
+void log(DaemonLog& log, const ClockTrust& clock) {
+  if (clock.estimate.known())
+    log.info("clock is trusted", {{"source", clock.source},
+                                  {"error_ms", double(clock.estimate.error_ns) / 1e6},
+                                  {"detail", clock.detail}});
+  else
+    log.info("clock is vouched for by nobody", {{"detail", clock.detail}});
+}
+
 void run(const Options& options, Outcome& code) {
   if (!options.output.empty()) expect_writable(options.output);
   const std::string text = read_file(options.plan);
   const auto plan = read_plan(text, options.plan);
   if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
-  const CoordinatorSettings settings = settings_of(options, *plan);
+  CoordinatorSettings settings = settings_of(options, *plan);
+  const ClockTrust clock = ask_clock_trust();
+  settings.clock = clock.estimate;
   auto coordinator = Coordinator::make(instant_now(settings.zero), *plan, text, settings);
   if (!coordinator) throw Stop{kAnswerIsNo, options.plan + ": " + coordinator.error().message};
+  const DaemonLogSettings spoken = log_settings(options.daemon, "coordinator");
+  const bool words = spoken.form == LogForm::kWords;
+  DaemonLog said(spoken);
+  log(said, clock);
   const Interrupt interrupt;
   {
     auto server = ControlServer::listen(options.listen);
     if (!server) throw Stop{kWorldFailed, server.error().message};
-    const auto say = progress_line();
+    Shown shown(*coordinator,
+                {plan->map, settings.version, fingerprint(text), settings.rounds, clock});
+    const auto status = open_status(options.daemon, shown.pages(), said);
+    const auto progress = progress_line();
     CoordinatorHooks hooks;
-    hooks.note = [](const std::string& line) {
-      end_progress();
-      fmt::print(stderr, "{}\n", line);
+    hooks.note = [&](const std::string& line) {
+      if (words) end_progress();
+      said.info(line);
     };
-    hooks.look = [&] { say(waiting_text(plan->map, *coordinator)); };
+    hooks.look = [&] {
+      shown.look();
+      if (words) progress(waiting_text(plan->map, *coordinator));
+    };
     hooks.asked_to_stop = [&] { return interrupt.asked() ? "asked to stop by a signal" : ""; };
     hooks.note(fmt::format("coordinator on port {}: {} islands, {} to be played", server->port(),
                            plan->map.islands.size(),
                            counted(std::size_t(settings.rounds), "round")));
+    shown.ready();
     host(*server, *coordinator, settings.zero, hooks);
-    end_progress();
+    if (words) end_progress();
   }
   for (const Loss& loss : coordinator->losses())
-    fmt::print(stderr, "lost after round {}: {} {}\n", loss.after, to_text(plan->map, loss.who),
-               loss.reason);
+    said.warn("lost", {{"who", to_text(plan->map, loss.who)},
+                       {"after_round", loss.after},
+                       {"reason", loss.reason}});
   Provenance made_by = provenance();
   made_by.inputs.emplace_back("plan", fingerprint(text));
   auto outcome = measured_outcome(*plan, coordinator->casting(), coordinator->accounts());
@@ -123,7 +193,8 @@ void run(const Options& options, Outcome& code) {
   // A job that failed on its way has something to show for it.
   if (!options.output.empty() && !(failed && coordinator->accounts().empty()))
     write_file(options.output, json.dump(1) + "\n");
-  if (failed) throw Stop{kWorldFailed, "the job failed: " + coordinator->reason()};
+  if (failed && !words) said.error("the job failed", {{"reason", coordinator->reason()}});
+  if (failed) throw Stop{kWorldFailed, words ? "the job failed: " + coordinator->reason() : ""};
   if (options.json)
     print_json(json);
   else
@@ -171,6 +242,7 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"go-on", "stop"}));
   verb->add_option("-o,--output", options->output, "Write the outcome as JSON");
   verb->add_flag("--json", options->json, "Print the outcome as JSON");
+  add_daemon_options(*verb, options->daemon);
   verb->callback([options, &outcome] { run(*options, outcome); });
 }
 

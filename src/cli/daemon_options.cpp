@@ -1,74 +1,37 @@
 #include "cli/daemon_options.hpp"
 
-#include <fmt/format.h>
+#include <utility>
 
-#include "cli/interrupt.hpp"
-#include "cli/settings.hpp"
-#include "run/control_client.hpp"
+#include "cli/world.hpp"
 
 namespace cotillion::cli {
-namespace {
 
-template <class T>
-T value_of(const Result<T>& read, const char* option) {
-  if (!read) throw Stop{kUsedWrongly, std::string(option) + ": " + read.error().message};
-  return *read;
+void add_daemon_options(CLI::App& verb, DaemonOptions& options) {
+  verb.add_option("--metrics", options.metrics,
+                  "ADDRESS:PORT on which /metrics (Prometheus) and /status (JSON) are served, to "
+                  "whoever asks (default: nowhere)");
+  verb.add_option("--log", options.log,
+                  "logfmt or json, a line for each event on stderr (default: words on a terminal, "
+                  "logfmt elsewhere)")
+      ->check(CLI::IsMember({"logfmt", "json"}));
 }
 
-}  // namespace
-
-void DaemonOptions::add_to(CLI::App& verb) {
-  verb.add_option("--island", island, "Its name in the plan's map")->required();
-  verb.add_option("--coordinator", coordinator,
-                  "Where the coordinator listens (default 127.0.0.1:29800)");
-  verb.add_option("--listen", listen,
-                  "Own address for packets, ADDRESS[:PORT]; others are told it (port 29900 unless "
-                  "given; shard s uses port + s)")
-      ->required();
-  verb.add_option("--interface", interface,
-                  "Address of the interface that multicast uses (default: that of --listen)");
-  verb.add_option("--cores", cores, "Where threads run, one for each shard (default: anywhere)")
-      ->delimiter(',');
-  verb.add_option("--join-within", join_within,
-                  "How long the coordinator is waited for (default 60s)");
+DaemonLogSettings log_settings(const DaemonOptions& options, std::string daemon,
+                               std::string island) {
+  DaemonLogSettings settings;
+  settings.daemon = std::move(daemon);
+  settings.island = std::move(island);
+  settings.form = log_form_named(options.log).value_or(LogForm::kLogfmt);
+  return settings;
 }
 
-DaemonPlace place_of(const DaemonOptions& options) {
-  DaemonPlace place;
-  place.own = value_of(read_endpoint(options.listen), "--listen");
-  place.interface = options.interface.empty()
-                        ? place.own.address
-                        : value_of(read_address(options.interface), "--interface");
-  place.zero = wall_clock_now();
-  place.boot = boot_now();
-  return place;
-}
-
-void print_note(const LogLine& line) {
-  std::string text = line.event;
-  for (const auto& [key, value] : line.fields) text += fmt::format(" {}={}", key, value);
-  fmt::print(stderr, "{}\n", text);
-}
-
-int perform(const DaemonOptions& options, const DaemonPlace& place, Role role, Performer& performer,
-            const Note& note) {
-  const Interrupt interrupt;
-  const Duration patience = option_value(parse_duration(options.join_within), "--join-within");
-  auto line = ControlClient::connect(options.coordinator, patience);
-  if (!line) throw Stop{kWorldFailed, line.error().message};
-  MemberDaemonSettings settings;
-  settings.hello.island = options.island;
-  settings.hello.role = role;
-  settings.hello.boot = place.boot;
-  settings.hello.address = to_text(place.own);
-  settings.hello.version = provenance().version;
-  settings.zero = place.zero;
-  settings.note = note;
-  settings.asked_to_stop = [&] { return interrupt.asked(); };
-  MemberDaemon daemon(*line, performer, settings);
-  if (daemon.run()) return kDone;
-  if (interrupt.asked()) return kDone;
-  throw Stop{kWorldFailed, daemon.reason()};
+std::optional<StatusServer> open_status(const DaemonOptions& options, StatusPages pages,
+                                        DaemonLog& log) {
+  if (options.metrics.empty()) return std::nullopt;
+  auto server = StatusServer::listen(options.metrics, std::move(pages));
+  if (!server) throw Stop{kWorldFailed, "--metrics: " + server.error().message};
+  log.info("metrics", {{"address", options.metrics}, {"port", server->port()}});
+  return std::move(*server);
 }
 
 }  // namespace cotillion::cli

@@ -1,36 +1,28 @@
-// What `cotillion edge` and `cotillion island` have in common on the command line.
+// What all daemons have in common on the command line: where they can be looked at, and how they
+// speak.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
-#include <vector>
 
-#include "run/member_daemon.hpp"
+#include "run/daemon_log.hpp"
+#include "run/status_server.hpp"
 
 namespace cotillion::cli {
 
 struct DaemonOptions {
-  std::string island, coordinator = "127.0.0.1:29800", listen, interface;
-  std::string join_within = "60s";
-  std::vector<int> cores;
-
-  void add_to(CLI::App& verb);
+  std::string metrics;
+  std::string log;
 };
 
-// Where a daemon stands, read and checked.
-struct DaemonPlace {
-  Endpoint own;
-  Ipv4Address interface = 0;
-  WallClock zero = 0;
-  BootId boot = 0;
-};
-[[nodiscard]] DaemonPlace place_of(const DaemonOptions& options);
+// --metrics and --log.
+void add_daemon_options(CLI::App& verb, DaemonOptions& options);
 
-// Calls the coordinator and plays until the end; the exit code.
-[[nodiscard]] int perform(const DaemonOptions& options, const DaemonPlace& place, Role role,
-                          Performer& performer, const Note& note);
-
-// To stderr.
-void print_note(const LogLine& line);
+[[nodiscard]] DaemonLogSettings log_settings(const DaemonOptions& options, std::string daemon,
+                                             std::string island = {});
+// Nothing unless asked for; throws Stop when the address is refused. Says where it is.
+[[nodiscard]] std::optional<StatusServer> open_status(const DaemonOptions& options,
+                                                      StatusPages pages, DaemonLog& log);
 
 }  // namespace cotillion::cli

@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "cli/daemon_options.hpp"
+#include "cli/member_options.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "run/edge_daemon.hpp"
@@ -9,14 +9,15 @@ namespace cotillion::cli {
 namespace {
 
 struct Options {
-  DaemonOptions common;
+  MemberOptions common;
   bool direct = false;
   double lose = 0, lose_sums = 0;
   std::uint64_t seed = 1;
 };
 
 int run(const Options& options) {
-  const DaemonPlace place = place_of(options.common);
+  const MemberPlace place = place_of(options.common);
+  DaemonLog log(log_settings(options.common.daemon, "edge", options.common.island));
   EdgeDaemonSettings settings;
   settings.own = place.own;
   settings.interface = place.interface;
@@ -28,7 +29,7 @@ int run(const Options& options) {
   settings.on_send.loss = options.lose_sums / 100;
   settings.on_receive.seed = settings.on_send.seed = options.seed;
   EdgeDaemon edge(settings);
-  return perform(options.common, place, Role::kEdge, edge, print_note);
+  return perform(options.common, place, Role::kEdge, edge, log);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "cli/daemon_options.hpp"
+#include "cli/member_options.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "run/island_daemon.hpp"
@@ -11,26 +11,27 @@ namespace cotillion::cli {
 namespace {
 
 struct Options {
-  DaemonOptions common;
+  MemberOptions common;
   std::string socket;
 };
 
 int run(const Options& options) {
-  const DaemonPlace place = place_of(options.common);
+  const MemberPlace place = place_of(options.common);
+  DaemonLog log(log_settings(options.common.daemon, "island", options.common.island));
   IslandDaemonSettings settings;
   settings.own = place.own;
   settings.interface = place.interface;
   settings.zero = place.zero;
   settings.boot = place.boot;
   settings.cores = options.common.cores;
-  settings.note = print_note;
+  settings.log = &log;
   const std::string path = options.socket.empty()
                                ? fmt::format("/run/cotillion/{}.sock", options.common.island)
                                : options.socket;
   auto door = DeskDoor::open(path);
   if (!door) throw Stop{kWorldFailed, door.error().message};
   IslandDaemon island(settings, std::move(*door));
-  return perform(options.common, place, Role::kIsland, island, print_note);
+  return perform(options.common, place, Role::kIsland, island, log);
 }
 
 }  // namespace

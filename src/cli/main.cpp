@@ -24,6 +24,7 @@ constexpr const char* kAbout =
     "  cotillion routes         PLAN.json    multicast routes for Linux routers, groups for PIM\n"
     "  cotillion coordinator    PLAN.json    the one whom islands and edges call to play a plan\n"
     "  cotillion edge | island               the daemons of a site\n"
+    "  cotillion clock                       how far this machine's clock is trusted, and by whom\n"
     "  cotillion compare        MAP.toml     every schedule and every rival, one table\n"
     "  cotillion sweep          MAP.toml     how the answer moves with memory, rates, payload\n"
     "  cotillion report         MAP.toml     all of it as figures and one HTML page\n"
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
   add_coordinator(app, outcome);
   add_edge(app, outcome);
   add_island(app, outcome);
+  add_clock(app, outcome);
   add_compare(app, outcome);
   add_sweep(app, outcome);
   add_report(app, outcome);

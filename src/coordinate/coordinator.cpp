@@ -250,6 +250,14 @@ std::vector<Who> Coordinator::awaited() const {
   return list;
 }
 
+std::vector<MemberView> Coordinator::members() const {
+  std::vector<MemberView> list;
+  for (const Place& place : places_)
+    list.push_back(
+        {place.who, place.there(), place.lost, place.hello.address, place.clock, place.reported});
+  return list;
+}
+
 RoundId Coordinator::rounds_reported() const {
   RoundId least = RoundId(settings_.rounds);
   for (const Place& place : places_)

@@ -73,6 +73,15 @@ struct Loss {
   std::string reason;
 };
 
+// A member as it stands, for those who look.
+struct MemberView {
+  Who who;
+  bool joined = false, lost = false;
+  std::string address;
+  ClockEstimate clock;  // against the coordinator's
+  RoundId reported = 0;
+};
+
 struct Account {
   Who who;
   RoundReport report;
@@ -99,6 +108,7 @@ class Coordinator {
   [[nodiscard]] Instant origin() const { return origin_; }  // of round one; kNever before
   // Those whose joining, readiness, report or stopping is waited for.
   [[nodiscard]] std::vector<Who> awaited() const;
+  [[nodiscard]] std::vector<MemberView> members() const;
   [[nodiscard]] RoundId rounds_reported() const;  // by everyone who is left
   [[nodiscard]] const std::vector<Account>& accounts() const { return accounts_; }
   [[nodiscard]] const std::vector<Loss>& losses() const { return losses_; }

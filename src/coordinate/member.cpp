@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/check.hpp"
 #include "base/fingerprint.hpp"
@@ -73,6 +74,15 @@ void Member::hear(Instant now, const Start& start, MemberHost& host) {
     return refuse(now,
                   fmt::format("round one began {} before Start came; give it a longer lead",
                               wait_text(now - origin_)),
+                  host);
+  const Duration error{std::min<std::int64_t>(start.clock.error_ns, kClockOffMost) * 1000};
+  const Duration slack =
+      Duration{std::llround(plan_->plan.settings.slack.ps)} + casting_->added_slack();
+  if (error > slack)
+    return refuse(now,
+                  fmt::format("the clock here is known to ±{} only, but a round has {} of slack: "
+                              "keep it by PTP or NTP, or plan with more slack",
+                              to_text(error), to_text(slack)),
                   host);
   state_ = State::kPlaying;
   host.play(origin_);

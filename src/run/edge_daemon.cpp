@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "coordinate/roles.hpp"
+#include "run/daemon_metrics.hpp"
 #include "run/shards.hpp"
 
 namespace cotillion {
@@ -101,6 +102,10 @@ std::optional<RoundReport> EdgeDaemon::next_report() {
 
 std::string EdgeDaemon::look(const Member&, Instant) {
   return {};
+}
+
+Metrics EdgeDaemon::metrics(const MetricLabels& labels) const {
+  return to_metrics(host_->reading(), labels);
 }
 
 void EdgeDaemon::end(const Member&) {

@@ -32,6 +32,7 @@ class EdgeDaemon final : public Performer {
   [[nodiscard]] std::optional<RoundReport> next_report() override;
   [[nodiscard]] std::string look(const Member& member, Instant now) override;
   void end(const Member& member) override;
+  [[nodiscard]] Metrics metrics(const MetricLabels& labels) const override;
 
   // Null before it has its part.
   [[nodiscard]] const EdgeHost* host() const { return host_.get(); }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "run/daemon_metrics.hpp"
+
 namespace cotillion {
 
 Result<bool> IslandDaemon::prepare(const Member& member) {
@@ -72,9 +74,8 @@ std::optional<RoundReport> IslandDaemon::next_report() {
 std::string IslandDaemon::look(const Member& member, Instant now) {
   switch (door_.look(&*desk_)) {
     case DeskDoor::Visit::kSeated:
-      settings_.note({LogLine::Level::kInfo,
-                      "training code came",
-                      {{"process", std::to_string(door_.process())}}});
+      if (settings_.log != nullptr)
+        settings_.log->info("training code came", {{"process", door_.process()}});
       break;
     case DeskDoor::Visit::kLeft:
       left_ = true;
@@ -113,6 +114,13 @@ void IslandDaemon::tell_lateness(const Member& member, Instant) {
                                absence.chunks, member.casting().job_chunks(), absence.first_chunk));
   const std::string text = fmt::format("{}", fmt::join(late, ", "));
   if (text != desk_->words().late.read()) desk_->words().late.write(text);
+}
+
+Metrics IslandDaemon::metrics(const MetricLabels& labels) const {
+  Metrics metrics = to_metrics(host_->reading(), labels);
+  metrics.push_back(metric_of("cotillion_island_steps_total", labels,
+                              double(desk_->words().steps.load(std::memory_order_relaxed))));
+  return metrics;
 }
 
 void IslandDaemon::end(const Member& member) {

@@ -16,7 +16,7 @@ struct IslandDaemonSettings {
   std::vector<int> cores;
   Bytes receive_buffer{32 << 20};
   Duration round_trip_margin{2'000'000'000};  // beyond the last hop's own, before asking again
-  Note note = [](const LogLine&) {};
+  DaemonLog* log = nullptr;
 };
 
 class IslandDaemon final : public Performer {
@@ -32,6 +32,7 @@ class IslandDaemon final : public Performer {
   [[nodiscard]] std::optional<RoundReport> next_report() override;
   [[nodiscard]] std::string look(const Member& member, Instant now) override;
   void end(const Member& member) override;
+  [[nodiscard]] Metrics metrics(const MetricLabels& labels) const override;
 
   // Null before it has its part.
   [[nodiscard]] const IslandHost* host() const { return host_.get(); }

@@ -52,7 +52,7 @@ struct IslandReading {
   SenderCounters sender;
   ReceiverCounters receiver;
   std::uint64_t corrections = 0;         // laid on the desk
-  Duration copy_age_max{0};              // of a copy when it was sent, since the last reading
+  Duration copy_age_max{0};              // the oldest copy that was sent
   Duration held_up{0};                   // copies that waited for training code to let go
   std::vector<ReportedAbsence> missing;  // of the round in play, past its deadlines
 

@@ -4,23 +4,15 @@
 
 #include <functional>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "run/clock.hpp"
+#include "run/clock_trust.hpp"
+#include "run/daemon_log.hpp"
 #include "run/line.hpp"
+#include "run/notify.hpp"
+#include "run/published_status.hpp"
 #include "run/udp_socket.hpp"
 
 namespace cotillion {
-
-// An event and what belongs to it, for whoever writes the log.
-struct LogLine {
-  enum class Level : std::uint8_t { kInfo, kWarning, kError };
-  Level level = Level::kInfo;
-  std::string event;
-  std::vector<std::pair<std::string, std::string>> fields;
-};
-using Note = std::function<void(const LogLine&)>;
 
 // What differs.
 class Performer {
@@ -38,6 +30,8 @@ class Performer {
   [[nodiscard]] virtual std::string look(const Member& member, Instant now) = 0;
   // Once, at the end, however it came.
   virtual void end(const Member& member) = 0;
+  // What it has counted, from preparing on.
+  [[nodiscard]] virtual Metrics metrics(const MetricLabels& labels) const = 0;
 
  protected:
   ~Performer() = default;
@@ -47,7 +41,8 @@ struct MemberDaemonSettings {
   Hello hello;
   WallClock zero = 0;
   Duration silence_patience{10'000'000'000'000};
-  Note note = [](const LogLine&) {};
+  ClockTrust clock;          // who vouches for this host's
+  DaemonLog* log = nullptr;  // none: nobody listens
   std::function<bool()> asked_to_stop = [] { return false; };
 };
 
@@ -60,6 +55,8 @@ class MemberDaemon final : private MemberHost {
   // Why it ended.
   [[nodiscard]] const std::string& reason() const { return member_.reason(); }
   [[nodiscard]] const Member& member() const { return member_; }
+  // What others may see of it while it runs, from any thread.
+  [[nodiscard]] const PublishedStatus& status() const { return status_; }
 
  private:
   void send(const Message& message) override { line_.send(message); }
@@ -73,8 +70,8 @@ class MemberDaemon final : private MemberHost {
   [[nodiscard]] Duration until_next(Instant now) const;
   [[nodiscard]] Instant opens(RoundId round) const;
   [[nodiscard]] Instant closes(RoundId round) const;
-  void say(LogLine::Level level, const std::string& event,
-           std::vector<std::pair<std::string, std::string>> fields = {}) const;
+  void publish(Instant now);
+  void say(LogLevel level, std::string_view event, LogFields fields = {}) const;
 
   Line& line_;
   Performer& performer_;
@@ -83,6 +80,11 @@ class MemberDaemon final : private MemberHost {
   bool unprepared_ = false, prepared_ = false, playing_ = false;
   std::optional<RoundId> last_;  // told to stop after it
   RoundId opened_ = 0, closed_ = 0, reported_ = 0;
+  std::uint64_t missing_ = 0;  // chunks, over all rounds
+  std::string missing_text_;   // of the last round in which somebody was
+  PublishedStatus status_;
+  Instant published_at_ = kNever;
+  Notifier notifier_ = Notifier::from_environment();
 };
 
 // "10.0.0.1:29900" or "10.0.0.1", which has the port that is usual.

@@ -16,6 +16,7 @@
 #include "report/outcome_loader.hpp"
 #include "tests/support/control_daemon.hpp"
 #include "tests/support/conversation.hpp"
+#include "tests/support/http_client.hpp"
 
 namespace cotillion {
 namespace {
@@ -136,6 +137,36 @@ TEST_F(CoordinatorVerb, NamesThoseWhoDoNotCome) {
   EXPECT_THAT(said_, HasSubstr("these have not joined: edge of A, island B, edge of B"));
   alone.wait();
   EXPECT_THAT(alone.member->reason(), HasSubstr("these have not joined"));
+}
+
+TEST_F(CoordinatorVerb, CanBeLookedAtWhileItPlays) {
+  begin({"--rounds", "100000", "--metrics", "127.0.0.1:0", "--log", "json"});
+  const auto metrics = said_.find("\"event\":\"metrics\"");
+  ASSERT_NE(metrics, std::string::npos) << said_;
+  const int pages = std::atoi(said_.c_str() + said_.find("\"port\":", metrics) + 7);
+  EXPECT_THAT(testing::http_get(pages, "/status"), HasSubstr("\"state\": \"gathering\""));
+  const auto daemons = everyone();
+  read_until("round 1 of 100000 is reported");
+  // A page may be a fifth of a second old, in which the state changed.
+  std::string status;
+  do status = testing::http_get(pages, "/status");
+  while (status.find("\"state\": \"playing\"") == std::string::npos &&
+         status.starts_with("HTTP/1.1 200"));
+  EXPECT_THAT(status, HasSubstr("\"who\": \"edge of C\""));
+  const std::string counters = testing::http_get(pages, "/metrics");
+  EXPECT_THAT(counters, HasSubstr("\ncotillion_coordinator_state{state=\"playing\"} 1\n"));
+  EXPECT_THAT(counters, HasSubstr("\ncotillion_coordinator_members_joined 6\n"));
+  EXPECT_THAT(counters, HasSubstr("cotillion_coordinator_member_clock_error_seconds{"));
+  ::kill(process_, SIGTERM);
+  EXPECT_EQ(end(), 0) << said_;
+  std::istringstream lines(said_.substr(0, said_.find("asked to stop by a signal: ")));
+  for (std::string line; std::getline(lines, line);) EXPECT_TRUE(Json::accept(line)) << line;
+}
+
+TEST_F(CoordinatorVerb, RefusesAPageThatItCannotServe) {
+  begin({"--metrics", "9464"});
+  EXPECT_EQ(end(), 3);
+  EXPECT_THAT(said_, HasSubstr("--metrics: cannot listen on 9464: it is no ADDRESS:PORT"));
 }
 
 TEST_F(CoordinatorVerb, RefusesAnAddressThatIsNotItsOwn) {

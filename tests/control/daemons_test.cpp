@@ -136,8 +136,8 @@ TEST_F(Daemons, AnIslandThatIsKilledIsNamedByAllAndTheRestPlayOn) {
   play_into_round_three();
   (*this)["island B"].signal(SIGKILL);
   expect_ends();
-  EXPECT_THAT(said("coordinator"),
-              AllOf(HasSubstr("island B lost its connection"), HasSubstr("lost after round")));
+  EXPECT_THAT(said("coordinator"), AllOf(HasSubstr("island B lost its connection"),
+                                         HasSubstr("event=lost who=\"island B\" after_round=")));
   EXPECT_EQ((*this)["coordinator"].wait(), 1) << all_said();
   for (const char* name : {"A", "C"}) {
     EXPECT_EQ((*this)[fmt::format("island {}", name)].wait(), 0) << all_said();
