@@ -7,14 +7,17 @@
  *   while (training) {
  *     optimizer_step(model);
  *     cotillion_correction c;
- *     while (cotillion_poll(job, &c) == COTILLION_OK) { add c.values to the model; cotillion_done(job, &c); }
+ *     while (cotillion_poll(job, &c) == COTILLION_OK) {
+ *       add c.values to elements c.first … of the model;
+ *       cotillion_done(job, &c);
+ *     }
  *     if (cotillion_step(job) != COTILLION_OK) break;
  *   }
  *   cotillion_leave(job);
  *
  * Everything happens inside these calls, in the thread that makes them: nothing is read or written
- * under a running step. A job belongs to one thread at a time. Every wait has a deadline, in seconds;
- * what went wrong is in words in cotillion_message(). */
+ * under a running step. A job belongs to one thread at a time. Every wait has a deadline, in
+ * seconds; what went wrong is in words in cotillion_message(). */
 #ifndef COTILLION_H
 #define COTILLION_H
 
@@ -62,8 +65,8 @@ typedef struct cotillion_correction {
 /* Copies elements [first, first + count) of the model, as they are now, to `values`. */
 typedef void (*cotillion_source)(void* user, uint64_t first, uint64_t count, float* values);
 
-/* Waits for the agent, and until the coordinator has given it its part. `elements`: of the model, or
- * 0 to take what the plan says. NULL: `message` (may be NULL; `size` bytes) says why. */
+/* Waits for the agent, and until the coordinator has given it its part. `elements`: of the model,
+ * or 0 to take what the plan says. NULL: `message` (may be NULL; `size` bytes) says why. */
 cotillion_job* cotillion_join(const char* socket, uint64_t elements, double seconds, char* message,
                               size_t size);
 /* Says goodbye to the agent and frees the job. An island whose training code leaves has no part in
