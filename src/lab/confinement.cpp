@@ -113,6 +113,8 @@ int wait_for(pid_t child) {
     if (!write_text("/proc/self/uid_map", fmt::format("0 {} 1", user)) ||
         !write_text("/proc/self/gid_map", fmt::format("0 {} 1", group)))
       give_up(Notice::Step::kMap);
+    // The change of user hides a process from its own user's tools; nothing here is secret.
+    ::prctl(PR_SET_DUMPABLE, 1);
   }
   if (::unshare(CLONE_NEWPID | CLONE_NEWNET) != 0) give_up(Notice::Step::kNamespaces);
   // After the change of user, which would undo it.

@@ -7,6 +7,8 @@
 #include <linux/veth.h>
 #include <net/if.h>
 #include <sys/socket.h>
+// Behind the C library's own header, whose part it then leaves out.
+#include <linux/if.h>
 
 #include <array>
 #include <cerrno>
@@ -16,15 +18,19 @@ namespace cotillion {
 namespace {
 
 constexpr int kWireQueue = 1000;
+constexpr std::size_t kAnswerBytes = 16'384;
 
 // A netlink message while it is written: a header of its kind, then attributes, which may nest.
 class Message {
  public:
+  // A change is acknowledged, a question is answered.
+  static constexpr int kAnswered = 0;
+  static constexpr int kChanged = NLM_F_ACK;
   template <class Head>
-  Message(int type, int flags, const Head& head) {
+  Message(int type, const Head& head, int flags) {
     nlmsghdr start{};
     start.nlmsg_type = std::uint16_t(type);
-    start.nlmsg_flags = std::uint16_t(NLM_F_REQUEST | NLM_F_ACK | flags);
+    start.nlmsg_flags = std::uint16_t(NLM_F_REQUEST | flags);
     append(&start, sizeof start);
     append(&head, sizeof head);
   }
@@ -79,26 +85,55 @@ Result<Netlink> Netlink::open() {
   return Netlink(std::move(socket));
 }
 
-Result<bool> Netlink::ask(const std::vector<std::byte>& request, const std::string& what) {
+Result<std::vector<std::byte>> Netlink::converse(const std::vector<std::byte>& request,
+                                                 const std::string& what) {
   sockaddr_nl kernel{};
   kernel.nl_family = AF_NETLINK;
   if (::sendto(socket_.get(), request.data(), request.size(), 0,
                reinterpret_cast<const sockaddr*>(&kernel), sizeof kernel) < 0)
     return failure(fmt::format("{}: {}", what, std::strerror(errno)));
-  alignas(nlmsghdr) std::array<std::byte, 8192> buffer;
+  std::vector<std::byte> answer(kAnswerBytes);
   ssize_t got = 0;
   do {
-    got = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
+    got = ::recv(socket_.get(), answer.data(), answer.size(), 0);
   } while (got < 0 && errno == EINTR);
-  nlmsghdr head{};
-  nlmsgerr answer{};
-  if (got < ssize_t(sizeof head + sizeof answer))
+  if (got < ssize_t(sizeof(nlmsghdr) + sizeof(nlmsgerr)))
     return failure(fmt::format("{}: no answer from the kernel", what));
-  std::memcpy(&head, buffer.data(), sizeof head);
-  std::memcpy(&answer, buffer.data() + sizeof head, sizeof answer);
-  if (head.nlmsg_type != NLMSG_ERROR || answer.error != 0)
-    return failure(fmt::format("{}: {}", what, std::strerror(-answer.error)));
+  answer.resize(std::size_t(got));
+  nlmsghdr head{};
+  std::memcpy(&head, answer.data(), sizeof head);
+  nlmsgerr error{};
+  if (head.nlmsg_type == NLMSG_ERROR)
+    std::memcpy(&error, answer.data() + sizeof head, sizeof error);
+  if (error.error != 0) return failure(fmt::format("{}: {}", what, std::strerror(-error.error)));
+  return answer;
+}
+
+Result<bool> Netlink::ask(const std::vector<std::byte>& request, const std::string& what) {
+  const auto answer = converse(request, what);
+  if (!answer) return Unexpected<Error>{answer.error()};
   return true;
+}
+
+Result<bool> Netlink::carries(const std::string& interface) {
+  const auto index = index_of(interface);
+  if (!index) return Unexpected<Error>{index.error()};
+  ifinfomsg wanted{};
+  wanted.ifi_family = AF_UNSPEC;
+  wanted.ifi_index = int(*index);
+  Message message(RTM_GETLINK, wanted, Message::kAnswered);
+  const auto answer = converse(message.done(), fmt::format("state of '{}'", interface));
+  if (!answer) return Unexpected<Error>{answer.error()};
+  for (std::size_t at = NLMSG_ALIGN(sizeof(nlmsghdr)) + NLMSG_ALIGN(sizeof(ifinfomsg));
+       at + sizeof(rtattr) <= answer->size();) {
+    rtattr attribute{};
+    std::memcpy(&attribute, answer->data() + at, sizeof attribute);
+    if (attribute.rta_len < sizeof attribute) break;
+    if (attribute.rta_type == IFLA_OPERSTATE && at + sizeof attribute < answer->size())
+      return (*answer)[at + sizeof attribute] == std::byte(IF_OPER_UP);
+    at += RTA_ALIGN(attribute.rta_len);
+  }
+  return false;
 }
 
 Result<bool> Netlink::add_wire(const End& one, const End& other, int mtu) {
@@ -115,7 +150,7 @@ Result<bool> Netlink::add_wire(const End& one, const End& other, int mtu) {
   head.ifi_family = AF_UNSPEC;
   head.ifi_flags = IFF_NOARP;
   head.ifi_change = IFF_NOARP;
-  Message message(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, head);
+  Message message(RTM_NEWLINK, head, Message::kChanged | NLM_F_CREATE | NLM_F_EXCL);
   describe(message, one);
   const std::size_t info = message.begin(IFLA_LINKINFO);
   message.add(IFLA_INFO_KIND, "veth", 4);
@@ -143,7 +178,7 @@ Result<bool> Netlink::set_up(const std::string& interface, int mtu, int queue) {
     head.ifi_flags |= IFF_NOARP;
     head.ifi_change |= IFF_NOARP;
   }
-  Message message(RTM_NEWLINK, 0, head);
+  Message message(RTM_NEWLINK, head, Message::kChanged);
   if (mtu > 0) message.add_number(IFLA_MTU, std::uint32_t(mtu));
   if (queue > 0) message.add_number(IFLA_TXQLEN, std::uint32_t(queue));
   return ask(message.done(), fmt::format("interface '{}' up", interface));
@@ -156,7 +191,7 @@ Result<bool> Netlink::add_address(const std::string& interface, Ipv4Address addr
   head.ifa_family = AF_INET;
   head.ifa_prefixlen = 32;
   head.ifa_index = *index;
-  Message message(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, head);
+  Message message(RTM_NEWADDR, head, Message::kChanged | NLM_F_CREATE | NLM_F_EXCL);
   message.add_number(IFA_LOCAL, htonl(address));
   message.add_number(IFA_ADDRESS, htonl(address));
   return ask(message.done(), fmt::format("address {} on '{}'", to_text(address), interface));
@@ -172,7 +207,7 @@ Result<bool> Netlink::route(Ipv4Address to, int bits, const std::string& interfa
   head.rtm_protocol = RTPROT_STATIC;
   head.rtm_scope = RT_SCOPE_LINK;
   head.rtm_type = RTN_UNICAST;
-  Message message(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, head);
+  Message message(RTM_NEWROUTE, head, Message::kChanged | NLM_F_CREATE | NLM_F_REPLACE);
   if (bits > 0) message.add_number(RTA_DST, htonl(to));
   message.add_number(RTA_OIF, *index);
   return ask(message.done(), fmt::format("route to {}/{} over '{}'", to_text(to), bits, interface));

@@ -24,6 +24,9 @@ class Netlink {
   // leaves one is for the other.
   [[nodiscard]] Result<bool> add_wire(const End& one, const End& other, int mtu);
   [[nodiscard]] Result<bool> set_up(const std::string& interface, int mtu, int queue);
+  // Whether it carries anything yet: the kernel starts the end of a wire that was up first in its
+  // own time, and until then drops what it is to send.
+  [[nodiscard]] Result<bool> carries(const std::string& interface);
   [[nodiscard]] Result<bool> add_address(const std::string& interface, Ipv4Address address);
   // To one address, or to all that have no other way.
   [[nodiscard]] Result<bool> add_way(Ipv4Address to, const std::string& interface);
@@ -31,6 +34,9 @@ class Netlink {
 
  private:
   explicit Netlink(Descriptor socket) : socket_(std::move(socket)) {}
+  // The kernel's answer, as it came.
+  [[nodiscard]] Result<std::vector<std::byte>> converse(const std::vector<std::byte>& request,
+                                                        const std::string& what);
   [[nodiscard]] Result<bool> ask(const std::vector<std::byte>& request, const std::string& what);
   [[nodiscard]] Result<bool> route(Ipv4Address to, int bits, const std::string& interface);
 

@@ -14,12 +14,16 @@
 #include <fstream>
 
 #include "lab/netlink.hpp"
+#include "lab/steady.hpp"
+#include "run/clock.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr std::size_t kIpAndUdp = 28;
 constexpr std::size_t kMtuLeast = 1500;
+constexpr Duration kWiresPatience{10'000'000'000'000};
+constexpr Duration kLook{1'000'000'000};
 constexpr int kTunQueue = 20'000;
 constexpr std::size_t kPacketsSpare = 64;  // of each lane, for those that are shorter than a chunk
 
@@ -150,6 +154,7 @@ Result<bool> World::build(const WorldSettings& settings) {
   for (int space = 0; space < int(print_.spaces.size()); ++space)
     if (const auto furnished = furnish(space); !furnished)
       return within(furnished.error(), print_.spaces[std::size_t(space)].name);
+  if (const auto carrying = wait_for_wires(); !carrying) return carrying;
   WanEmulatorSettings emulation;
   emulation.framing = plan_.map.aggregators.empty() ? plan_.map.edge.framing
                                                     : plan_.map.aggregators.front().spec.framing;
@@ -187,6 +192,29 @@ Result<bool> World::furnish(int number) {
   if (!router) return Unexpected<Error>{router.error()};
   if (const auto set = router->set(space.routes); !set) return Unexpected<Error>{set.error()};
   routers_.emplace(std::size_t(number), std::move(*router));
+  return true;
+}
+
+Result<bool> World::wait_for_wires() const {
+  const Instant deadline = steady_now() + kWiresPatience;
+  for (const Wire& wire : print_.wires)
+    for (const Wire::End& end : wire.ends) {
+      if (wire.lanes) continue;
+      const auto visit = Visit::to(spaces_[std::size_t(end.space)]);
+      if (!visit) return Unexpected<Error>{visit.error()};
+      auto netlink = Netlink::open();
+      if (!netlink) return Unexpected<Error>{netlink.error()};
+      for (;;) {
+        const auto carries = netlink->carries(end.interface);
+        if (!carries) return carries;
+        if (*carries) break;
+        if (steady_now() > deadline)
+          return failure(fmt::format("{}: '{}' carries nothing yet",
+                                     print_.spaces[std::size_t(end.space)].name, end.interface));
+        const timespec look = timespec_of(kLook);
+        (void)::nanosleep(&look, nullptr);
+      }
+    }
   return true;
 }
 

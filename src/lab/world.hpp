@@ -58,6 +58,7 @@ class World {
   }
   [[nodiscard]] Result<bool> build(const WorldSettings& settings);
   [[nodiscard]] Result<bool> furnish(int space);  // addresses, unicast and multicast routes
+  [[nodiscard]] Result<bool> wait_for_wires() const;
   [[nodiscard]] Result<Descriptor> tun(const Wire::End& end);
   [[nodiscard]] WanLinkSettings way_of(LaneId lane, const WorldSettings& settings) const;
 
