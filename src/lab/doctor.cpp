@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <linux/if_tun.h>
 #include <net/if.h>
-#include <pthread.h>
-#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,6 +17,7 @@
 #include "lab/descriptor.hpp"
 #include "lab/netlink.hpp"
 #include "lab/network_space.hpp"
+#include "lab/priority.hpp"
 #include "lab/steady.hpp"
 #include "report/table.hpp"
 #include "run/clock.hpp"
@@ -90,17 +89,12 @@ Finding try_settings() {
 }
 
 Finding try_priority() {
-  sched_param wanted{};
-  wanted.sched_priority = 1;
-  const int error = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &wanted);
-  if (error == 0) {
-    wanted.sched_priority = 0;
-    (void)::pthread_setschedparam(::pthread_self(), SCHED_OTHER, &wanted);
+  if (run_first(1)) {
+    run_in_turn();
     return {"real-time priority", State::kFine, "SCHED_FIFO is granted", ""};
   }
   return {"real-time priority", State::kLost,
-          fmt::format("SCHED_FIFO: {}; links are late by milliseconds when the machine is busy",
-                      std::strerror(error)),
+          "SCHED_FIFO is refused; links are late by milliseconds when the machine is busy",
           "run the lab as root of the machine, or raise RLIMIT_RTPRIO (`ulimit -r 50`, "
           "/etc/security/limits.conf)"};
 }

@@ -164,8 +164,8 @@ class StreamProbe {
       if (asked_to_end()) return failure("stopped");
       clock.wait_until(departure.when);
       const Sending& sending = sendings[departure.sending];
-      if (const auto sent = send(sending, departure); !sent) return sent;
       late_ms_.push_back((clock.now() - departure.when).ms());
+      if (const auto sent = send(sending, departure); !sent) return sent;
     }
     if (!wait_until_heard(ears_, expected, longest + settings_.patience)) return failure("stopped");
     hear(sendings, ears_.stop());
@@ -274,6 +274,12 @@ class StreamProbe {
       outcome_.crossings.push_back(crossing);
     }
     for (const std::string& stray : world_.strays()) problem(stray);
+    for (std::size_t ear = 0; ear < names_.size(); ++ear)
+      if (const std::uint32_t missed = ears_.socket(int(ear)).overflows(); missed > 0)
+        problem(
+            fmt::format("{}: {} packets came while the probe's own buffer was full; this "
+                        "machine is too busy for it",
+                        names_[ear], missed));
     if (problems_ > kProblemsSaid)
       outcome_.problems.push_back(fmt::format("and {} more", problems_ - kProblemsSaid));
   }

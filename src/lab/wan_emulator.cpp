@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "lab/frame.hpp"
+#include "lab/priority.hpp"
 #include "lab/steady.hpp"
 #include "run/clock.hpp"
 
@@ -76,9 +76,7 @@ ByteSpan WanEmulator::room(PacketSlot slot) {
 void WanEmulator::live() {
   (void)::pthread_setname_np(::pthread_self(), "wan");
   wake_on_time();
-  sched_param wanted{};
-  wanted.sched_priority = settings_.priority;
-  books_.realtime = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &wanted) == 0;
+  books_.realtime = run_first(settings_.priority);
   opened_ = steady_now();
   cpu_before_ = thread_cpu();
   while (!leaving_) {
