@@ -10,6 +10,7 @@
 #include "lab/probe.hpp"
 #include "lab/probe_report.hpp"
 #include "lab/scale.hpp"
+#include "lab/steady.hpp"
 #include "plan/plan_loader.hpp"
 
 namespace cotillion::cli {
@@ -68,7 +69,9 @@ Lesson load(const Options& options) {
 
 // In the confined process.
 int play(const Options& options, const Lesson& lesson) {
+  const Instant began = steady_now();
   const auto world = World::make(lesson.plan, lesson.settings);
+  const Duration built = steady_now() - began;
   if (!world)
     throw Stop{kWorldFailed,
                world.error().message + "; `cotillion lab doctor` says what this machine lacks"};
@@ -80,10 +83,13 @@ int play(const Options& options, const Lesson& lesson) {
   if (options.json) {
     Json json = to_json(lesson.made_by);
     json["scale"] = options.scale;
+    json["built_ms"] = built.ms();
     json.update(probe_json(lesson.plan.map, *outcome));
     print_json(json);
   } else {
-    print(fmt::format("At a scale of 1:{}, rates and payload alike.\n", options.scale));
+    print(fmt::format("At a scale of 1:{}, rates and payload alike; {} namespaces, built in {}.\n",
+                      options.scale, (*world)->blueprint().spaces.size(),
+                      cotillion::to_text(built)));
     print(probe_text(lesson.plan.map, *outcome));
   }
   return outcome->problems.empty() ? kDone : kAnswerIsNo;
@@ -96,6 +102,11 @@ void run(const Options& options, Outcome& code) {
                "and measures the links"};
   const Lesson lesson = load(options);
   const Confinement confinement = confinement_of(options);
+  if (!lesson.settings.faults.islands.empty())
+    fmt::print(stderr,
+               "{}: a probe has no islands that die, slow down or restart; faults of links "
+               "are played\n",
+               options.faults);
   if (confinement.rootless)
     fmt::print(stderr,
                "rootless: without real-time priority, unless RLIMIT_RTPRIO grants it, and with "

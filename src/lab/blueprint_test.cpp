@@ -179,6 +179,26 @@ TEST(Scale, DividesRatesAndSizesAndKeepsTimes) {
   EXPECT_FALSE(scaled(plan, 1'000'000'000).has_value());
 }
 
+TEST(Scale, WritesPlansThatCanBeReadBack) {
+  for (const PlanFile& plan :
+       {odd_plan(), testing::nine_city_plan("pairs", {32'000'000'000}, {1'000'000'000})}) {
+    const auto small = scaled(plan, 1000);
+    ASSERT_TRUE(small.has_value());
+    const auto text = plan_text(*small);
+    ASSERT_TRUE(text.has_value()) << text.error().message;
+    const auto read = read_plan(*text, "small.json");
+    ASSERT_TRUE(read.has_value()) << to_text(read.error().front());
+    EXPECT_EQ(read->map.payload, small->map.payload);
+    EXPECT_EQ(read->map.links[0].rate[1], small->map.links[0].rate[1]);
+    const Stream& wrote = small->plan.rounds[0].cliques[0].streams[0];
+    const Stream& found = read->plan.rounds[0].cliques[0].streams[0];
+    EXPECT_EQ(found.rate, wrote.rate);
+    EXPECT_EQ(found.offset.ps, wrote.offset.ps);
+    EXPECT_EQ(found.payload, wrote.payload);
+    EXPECT_EQ(found.tree, wrote.tree);
+  }
+}
+
 // A DATA packet of 128 bytes of weights from 10.0.0.1 to 239.0.0.1.
 std::vector<std::byte> data_packet() {
   std::vector<std::byte> ip(28 + packet_bytes(128));
