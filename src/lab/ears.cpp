@@ -15,12 +15,6 @@
 namespace cotillion {
 namespace {
 
-constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
-
-std::int64_t wall_ns() {
-  return clock_instant(CLOCK_REALTIME).ps / kPicosecondsPerNanosecond;
-}
-
 std::int64_t stamp_of(msghdr& message) {
   for (cmsghdr* control = CMSG_FIRSTHDR(&message); control != nullptr;
        control = CMSG_NXTHDR(&message, control)) {
@@ -46,7 +40,7 @@ std::vector<std::byte> probe_packet(std::size_t payload) {
 bool send_probe(const UdpSocket& socket, const Endpoint& to, std::vector<std::byte>& packet,
                 ProbeMark mark) {
   const sockaddr_in address = to_sockaddr(to);
-  mark.sent_ns = wall_ns();
+  mark.sent_ns = clock_ns(CLOCK_REALTIME);
   std::memcpy(packet.data() + kHeaderBytes, &mark, sizeof mark);
   return ::sendto(socket.fd(), packet.data(), packet.size(), 0,
                   reinterpret_cast<const sockaddr*>(&address),

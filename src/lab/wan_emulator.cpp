@@ -22,7 +22,7 @@ constexpr std::size_t kSpareSlots = 64;  // for what is being read or copied
 constexpr Duration kTooSoonToSleep{5'000'000};
 
 Duration thread_cpu() {
-  return clock_instant(CLOCK_THREAD_CPUTIME_ID) - Instant{0};
+  return {clock_ns(CLOCK_THREAD_CPUTIME_ID) * 1000};
 }
 
 std::size_t slots_of(const std::vector<EmulatedLink>& links) {
