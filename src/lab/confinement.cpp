@@ -28,10 +28,11 @@ static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 extern "C" void pass_on(int) {
   const pid_t warden = the_warden, inner = the_confined;
-  if (signals_seen.fetch_add(1) == 0 && inner > 0)
+  if (signals_seen.fetch_add(1) > 0) {
+    if (warden > 0) ::kill(warden, SIGKILL);
+  } else if (inner > 0) {
     ::kill(inner, SIGTERM);
-  else if (warden > 0)
-    ::kill(warden, SIGKILL);
+  }
 }
 
 std::atomic<bool> end_asked = false;
@@ -140,6 +141,7 @@ std::string remedy_for(const Notice& notice, bool rootless) {
   if (!rootless)
     return "; root lacks CAP_SYS_ADMIN here: in a container, start it with --privileged or "
            "--cap-add SYS_ADMIN, or use --rootless";
+  if (notice.error == EINVAL) return "; a process with several threads cannot have one";
   if (notice.error == ENOSPC || notice.error == EUSERS)
     return "; user.max_user_namespaces, max_net_namespaces or max_pid_namespaces is reached: "
            "raise it with sysctl";
