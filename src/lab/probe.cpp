@@ -153,7 +153,7 @@ Result<std::vector<LaneMeasure>> measure_links(World& world, const ProbeSettings
     }
     measure.delay_ms = spread_of(std::move(delays));
     measure.rate = spread_of(std::move(rates));
-    measures.push_back(std::move(measure));
+    measures.push_back(measure);
   }
   return measures;
 }

@@ -45,12 +45,12 @@ class StreamProbe {
         chunk_(std::int64_t(chunk_of(map_))) {}
 
   Result<bool> run() {
-    if (const auto opened = open(); !opened) return opened;
+    if (auto opened = open(); !opened) return opened;
     const auto& rounds = plan_.plan.rounds;
     outcome_.rounds = settings_.rounds > 0 ? settings_.rounds : int(rounds.size());
     world_.emulator().open_books(kHeadStart);
     for (int round = 0; round < outcome_.rounds; ++round)
-      if (const auto played = play(std::size_t(round) % rounds.size()); !played) return played;
+      if (auto played = play(std::size_t(round) % rounds.size()); !played) return played;
     account();
     return true;
   }
@@ -165,7 +165,7 @@ class StreamProbe {
       clock.wait_until(departure.when);
       const Sending& sending = sendings[departure.sending];
       late_ms_.push_back((clock.now() - departure.when).ms());
-      if (const auto sent = send(sending, departure); !sent) return sent;
+      if (auto sent = send(sending, departure); !sent) return sent;
     }
     if (!wait_until_heard(ears_, expected, longest + settings_.patience)) return failure("stopped");
     hear(sendings, ears_.stop());

@@ -154,7 +154,7 @@ Result<bool> World::build(const WorldSettings& settings) {
   for (int space = 0; space < int(print_.spaces.size()); ++space)
     if (const auto furnished = furnish(space); !furnished)
       return within(furnished.error(), print_.spaces[std::size_t(space)].name);
-  if (const auto carrying = wait_for_wires(); !carrying) return carrying;
+  if (auto carrying = wait_for_wires(); !carrying) return carrying;
   WanEmulatorSettings emulation;
   emulation.framing = plan_.map.aggregators.empty() ? plan_.map.edge.framing
                                                     : plan_.map.aggregators.front().spec.framing;
@@ -173,20 +173,18 @@ Result<bool> World::furnish(int number) {
   if (!visit) return Unexpected<Error>{visit.error()};
   auto netlink = Netlink::open();
   if (!netlink) return Unexpected<Error>{netlink.error()};
-  if (const auto up = netlink->set_up("lo", 0, 0); !up) return up;
+  if (auto up = netlink->set_up("lo", 0, 0); !up) return up;
   for (const Wire& wire : print_.wires)
     for (const Wire::End& end : wire.ends)
       if (end.space == number)
-        if (const auto up = netlink->set_up(end.interface, int(mtu_), wire.lanes ? kTunQueue : 0);
-            !up)
+        if (auto up = netlink->set_up(end.interface, int(mtu_), wire.lanes ? kTunQueue : 0); !up)
           return up;
   for (const Space::Owned& owned : space.addresses)
-    if (const auto added = netlink->add_address(owned.interface, owned.address); !added)
-      return added;
+    if (auto added = netlink->add_address(owned.interface, owned.address); !added) return added;
   for (const Space::Way& way : space.ways)
-    if (const auto added = netlink->add_way(way.to, way.interface); !added) return added;
+    if (auto added = netlink->add_way(way.to, way.interface); !added) return added;
   if (!space.way_out.empty())
-    if (const auto added = netlink->add_way_out(space.way_out); !added) return added;
+    if (auto added = netlink->add_way_out(space.way_out); !added) return added;
   if (space.routes.empty()) return true;
   auto router = MulticastRouter::open();
   if (!router) return Unexpected<Error>{router.error()};
@@ -205,7 +203,7 @@ Result<bool> World::wait_for_wires() const {
       auto netlink = Netlink::open();
       if (!netlink) return Unexpected<Error>{netlink.error()};
       for (;;) {
-        const auto carries = netlink->carries(end.interface);
+        auto carries = netlink->carries(end.interface);
         if (!carries) return carries;
         if (*carries) break;
         if (steady_now() > deadline)
