@@ -102,7 +102,9 @@ Result<std::vector<LaneMeasure>> measure_links(World& world, const ProbeSettings
     train.socket = std::move(*socket);
     train.to = {first_address(print.spaces[std::size_t(passage.to.space)]), kTrainPort};
     const double car = transfer_time(wire, lane_rate(map, lane)).ps;
+    // As many as the queue holds, for the last of them waits for all others.
     train.cars = std::size_t(std::clamp(double(settings.train.ps) / car, 4.0, 64.0));
+    train.cars = std::min(train.cars, 1 + std::size_t(double(world.queue().ps) / car));
     train.car_ns = car / 1000;
     longest = std::max(longest,
                        lane_latency(map, lane) + Duration{std::int64_t(car * double(train.cars))});
@@ -147,7 +149,7 @@ Result<std::vector<LaneMeasure>> measure_links(World& world, const ProbeSettings
       const Heard& first = *cars.at(0);
       delays.push_back((double(first.came_ns - first.mark.sent_ns) - train.car_ns - latency_ns) /
                        kNanosecondsPerMillisecond);
-      if (cars.size() != train.cars) continue;
+      if (cars.size() != train.cars || train.cars < 2) continue;
       const double took = double(cars.at(train.cars - 1)->came_ns - first.came_ns);
       rates.push_back(train.car_ns * double(train.cars - 1) / took - 1);
     }

@@ -25,7 +25,7 @@ constexpr std::size_t kMtuLeast = 1500;
 constexpr Duration kWiresPatience{10'000'000'000'000};
 constexpr Duration kLook{1'000'000'000};
 constexpr int kTunQueue = 20'000;
-constexpr std::size_t kPacketsSpare = 64;  // of each lane, for those that are shorter than a chunk
+constexpr std::size_t kPacketsSpare = 256;  // of each lane, for those that are shorter than a chunk
 
 bool set(const char* setting, const char* value) {
   std::ofstream file(fmt::format("/proc/sys/net/{}", setting));
@@ -58,6 +58,18 @@ void raise_file_limit() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+double memory_to_spare() {
+  return double(::sysconf(_SC_PHYS_PAGES)) * double(::sysconf(_SC_PAGESIZE)) / 2;
+}
+
+// Packets that may be under way at once.
+double held_by(const std::vector<EmulatedLink>& links) {
+  double packets = 0;
+  for (const EmulatedLink& link : links)
+    for (const WanLinkSettings& way : link.ways) packets += double(way.packets);
+  return packets;
 }
 
 }  // namespace
@@ -117,6 +129,7 @@ WanLinkSettings World::way_of(LaneId lane, const WorldSettings& settings) const 
 
 Result<bool> World::build(const WorldSettings& settings) {
   raise_file_limit();
+  queue_ = settings.queue;
   const auto within = [](const Error& error, const std::string& what) {
     return Unexpected<Error>{error.within(what)};
   };
@@ -155,6 +168,11 @@ Result<bool> World::build(const WorldSettings& settings) {
     if (const auto furnished = furnish(space); !furnished)
       return within(furnished.error(), print_.spaces[std::size_t(space)].name);
   if (auto carrying = wait_for_wires(); !carrying) return carrying;
+  if (const double held = held_by(links) * double(mtu_); held > memory_to_spare())
+    return failure(
+        fmt::format("packets under way on these links may take {}; more than half of "
+                    "this machine's memory: take a larger scale or a shorter queue",
+                    to_text(Bytes{std::int64_t(held)})));
   WanEmulatorSettings emulation;
   emulation.framing = plan_.map.aggregators.empty() ? plan_.map.edge.framing
                                                     : plan_.map.aggregators.front().spec.framing;

@@ -36,6 +36,7 @@ class World {
   [[nodiscard]] const MulticastGroups& groups() const { return groups_; }
   [[nodiscard]] const Blueprint& blueprint() const { return print_; }
   [[nodiscard]] WanEmulator& emulator() { return *emulator_; }
+  [[nodiscard]] Duration queue() const { return queue_; }
   // The largest datagram that no wire cuts up.
   [[nodiscard]] std::size_t mtu() const { return mtu_; }
 
@@ -66,6 +67,7 @@ class World {
   MulticastGroups groups_;
   Blueprint print_;
   std::size_t mtu_ = 0;
+  Duration queue_{0};
   std::vector<NetworkSpace> spaces_;                // as in the blueprint
   std::map<std::size_t, MulticastRouter> routers_;  // by space
   std::vector<Descriptor> tuns_;
