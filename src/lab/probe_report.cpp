@@ -96,6 +96,9 @@ std::string accuracy_text(const WanBooks& books) {
       ms(whole.lateness.quantile(0.99).ms()), ms(whole.lateness.max().ms()),
       100 * share_of_a_core(books),
       books.realtime ? "at real-time priority" : "without real-time priority");
+  if (books.stolen > Duration{0})
+    text +=
+        fmt::format(" The host of this machine took {} from it meanwhile.", to_text(books.stolen));
   if (whole.dropped > 0) text += fmt::format(" Queues dropped {}.", whole.dropped);
   if (whole.lost > 0) text += fmt::format(" Faults lost {}.", whole.lost);
   if (whole.overflowed + books.starved + books.refused > 0)
@@ -110,6 +113,7 @@ Json accuracy_json(const WanBooks& books) {
   Json json = lateness_json(whole.lateness);
   json["realtime"] = books.realtime;
   json["core_share"] = share_of_a_core(books);
+  json["stolen_ms"] = books.stolen.ms();
   json["dropped"] = whole.dropped;
   json["lost"] = whole.lost;
   json["failed"] = whole.overflowed + books.starved + books.refused;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "base/check.hpp"
 #include "lab/frame.hpp"
@@ -23,6 +26,16 @@ constexpr Duration kTooSoonToSleep{5'000'000};
 
 Duration thread_cpu() {
   return {clock_ns(CLOCK_THREAD_CPUTIME_ID) * 1000};
+}
+
+// Time for which a virtual machine's cores had work and did not run. No priority helps there.
+Duration stolen_so_far() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  file >> name;
+  std::int64_t ticks = 0;
+  for (int column = 0; column < 8; ++column) file >> ticks;  // the eighth is steal
+  return {file ? ticks * std::int64_t(kPicosecondsPerSecond) / ::sysconf(_SC_CLK_TCK) : 0};
 }
 
 std::size_t slots_of(const std::vector<EmulatedLink>& links) {
@@ -215,11 +228,13 @@ void WanEmulator::ask(Request request) {
 
 void WanEmulator::open_books(Duration start) {
   start_ = start;
+  stolen_before_ = stolen_so_far();
   ask(kOpenBooks);
 }
 
 WanBooks WanEmulator::books() {
   ask(kShowBooks);
+  shown_.stolen = stolen_so_far() - stolen_before_;
   return shown_;
 }
 

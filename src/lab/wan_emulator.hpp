@@ -48,6 +48,7 @@ struct WanBooks {
   std::uint64_t starved = 0;    // there was no room for: the emulator's fault
   bool realtime = false;        // SCHED_FIFO was granted
   Duration cpu{0}, wall{0};     // of the thread, since the books were opened
+  Duration stolen{0};           // from all cores, by the host of a virtual machine, meanwhile
 };
 
 class WanEmulator {
@@ -91,7 +92,8 @@ class WanEmulator {
   Instant opened_{0};
   Duration cpu_before_{0};
   Duration start_{0};  // operand of kOpenBooks
-  WanBooks shown_;     // answer of kShowBooks
+  Duration stolen_before_{0};
+  WanBooks shown_;  // answer of kShowBooks
   std::atomic<int> request_{kNothing};
   std::atomic<bool> leaving_{false};
   Wakeup wakeup_;
