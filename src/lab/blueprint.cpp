@@ -199,6 +199,10 @@ bool Blueprint::has(Stand stand) const {
                      [&](const Space& space) { return space.stand == stand; });
 }
 
+Ipv4Address Blueprint::desk_of(Stand stand) const {
+  return desk_address(space_of(stand));
+}
+
 Blueprint::Passage Blueprint::passage(LaneId lane) const {
   for (const Wire& wire : wires)
     for (int way = 0; wire.lanes && way < 2; ++way)

@@ -68,6 +68,8 @@ struct Blueprint {
   // Requires that it is there.
   [[nodiscard]] int space_of(Stand stand) const;
   [[nodiscard]] bool has(Stand stand) const;
+  // What an island or an edge is called by in the office.
+  [[nodiscard]] Ipv4Address desk_of(Stand stand) const;
   // Where a lane begins and ends.
   struct Passage {
     Wire::End from, to;

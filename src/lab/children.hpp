@@ -1,4 +1,5 @@
-// Programs that are started in network namespaces, and ended: nobody is left when this is gone.
+// Programs that are started in network namespaces, and ended: nobody is left when this is gone. It
+// collects every child of this process that ends, whoever started it.
 #pragma once
 
 #include <sys/types.h>

@@ -138,9 +138,8 @@ TEST(World, LetsIslandsEdgesAndTheOfficeSpeakToEachOther) {
     const Stand office{Stand::Kind::kOffice, 0};
     for (IslandId island = 0; island < 3; ++island) {
       const Stand own{Stand::Kind::kIsland, island}, edge = listener_of(plan, island);
-      const int desk = world->blueprint().space_of(own);
       EXPECT_TRUE(reaches(*world, own, office, kOfficeAddress)) << island;
-      EXPECT_TRUE(reaches(*world, office, own, desk_address(desk))) << island;
+      EXPECT_TRUE(reaches(*world, office, own, world->blueprint().desk_of(own))) << island;
       if (edge == own) continue;
       EXPECT_TRUE(reaches(*world, own, edge, edge_address(island))) << island;
       EXPECT_TRUE(reaches(*world, edge, own, island_address(island))) << island;
