@@ -13,6 +13,7 @@ namespace {
 struct Options {
   MemberOptions common;
   std::string socket;
+  bool rehearse = false;
 };
 
 int run(const Options& options) {
@@ -28,9 +29,13 @@ int run(const Options& options) {
   const std::string path = options.socket.empty()
                                ? fmt::format("/run/cotillion/{}.sock", options.common.island)
                                : options.socket;
-  auto door = DeskDoor::open(path);
-  if (!door) throw Stop{kWorldFailed, door.error().message};
-  IslandDaemon island(settings, std::move(*door));
+  std::optional<DeskDoor> door;
+  if (!options.rehearse) {
+    auto opened = DeskDoor::open(path);
+    if (!opened) throw Stop{kWorldFailed, opened.error().message};
+    door.emplace(std::move(*opened));
+  }
+  IslandDaemon island(settings, std::move(door));
   return perform(options.common, place, Role::kIsland, island, log);
 }
 
@@ -43,6 +48,8 @@ void add_island(CLI::App& app, Outcome& outcome) {
   options->common.add_to(*verb);
   verb->add_option("--socket", options->socket,
                    "Where training code finds it (default /run/cotillion/ISLAND.sock)");
+  verb->add_flag("--rehearse", options->rehearse,
+                 "Without training code: send numbers that every island knows, check every sum");
   verb->callback([options, &outcome] { outcome.code = run(*options); });
 }
 

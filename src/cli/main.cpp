@@ -22,6 +22,8 @@ constexpr const char* kAbout =
     "  cotillion whatif         MAP.toml     the best plan before and after a change to the map\n"
     "  cotillion simulate       PLAN.json    a plan played packet by packet, with faults\n"
     "  cotillion routes         PLAN.json    multicast routes for Linux routers, groups for PIM\n"
+    "  cotillion lab            PLAN.json    its WAN on this machine: links measured, trees "
+    "proven\n"
     "  cotillion coordinator    PLAN.json    the one whom islands and edges call to play a plan\n"
     "  cotillion edge | island               the daemons of a site\n"
     "  cotillion clock                       how far this machine's clock is trusted, and by whom\n"
@@ -68,6 +70,7 @@ int main(int argc, char** argv) {
   add_whatif(app, outcome);
   add_simulate(app, outcome);
   add_routes(app, outcome);
+  add_lab(app, outcome);
   add_coordinator(app, outcome);
   add_edge(app, outcome);
   add_island(app, outcome);

@@ -17,6 +17,7 @@ void add_plan(CLI::App& app, Outcome& outcome);
 void add_whatif(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);
 void add_routes(CLI::App& app, Outcome& outcome);
+void add_lab(CLI::App& app, Outcome& outcome);
 void add_coordinator(CLI::App& app, Outcome& outcome);
 void add_edge(CLI::App& app, Outcome& outcome);
 void add_island(CLI::App& app, Outcome& outcome);

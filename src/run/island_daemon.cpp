@@ -17,9 +17,11 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
   if (chunk_count(casting.job()) < ChunkId(job.shards))
     return failure(fmt::format("{} shards for {} chunks; use fewer shards", job.shards,
                                chunk_count(casting.job())));
-  auto desk = Desk::make(desk_spec(casting.job(), job.shards, plan.map, self));
-  if (!desk) return Unexpected<Error>{desk.error()};
-  desk_.emplace(std::move(*desk));
+  if (door_) {
+    auto desk = Desk::make(desk_spec(casting.job(), job.shards, plan.map, self));
+    if (!desk) return Unexpected<Error>{desk.error()};
+    desk_.emplace(std::move(*desk));
+  }
   const RoleSettings role{Payloads::kReal, job.exponent, settings_.round_trip_margin};
   const auto edge = read_endpoint(member.seat({self, Role::kEdge}).address);
   if (!edge) return Unexpected<Error>{edge.error().within("the edge's address")};
@@ -34,9 +36,11 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
   hosting.sending = sender_role(casting);
   hosting.receiving = receiver_role(plan, casting, role, self);
   hosting.exponent = job.exponent;
+  hosting.self = self;
+  hosting.elements = casting.job().elements;
   hosting.own_boot = settings_.boot;
   hosting.edge_boot = member.seat({self, Role::kEdge}).boot;
-  auto host = IslandHost::start(hosting, casting.job(), job.shards, *desk_);
+  auto host = IslandHost::start(hosting, casting.job(), job.shards, desk_ ? &*desk_ : nullptr);
   if (!host) return Unexpected<Error>{host.error()};
   host_ = std::move(*host);
   return true;
@@ -44,7 +48,8 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
 
 // When training code has come and laid down a first copy of everything.
 bool IslandDaemon::ready() {
-  if (!door_.seated()) return false;
+  if (!door_) return true;
+  if (!door_->seated()) return false;
   for (int f = 0; f < desk_->fragments(); ++f)
     if (desk_->fragment(f).offers.load(std::memory_order_acquire) == 0) return false;
   return true;
@@ -67,15 +72,19 @@ void IslandDaemon::close_round(RoundId) {}
 
 std::optional<RoundReport> IslandDaemon::next_report() {
   auto report = host_->next_report();
-  if (report) report->steps = desk_->words().steps.load(std::memory_order_relaxed);
+  if (report && desk_) report->steps = desk_->words().steps.load(std::memory_order_relaxed);
   return report;
 }
 
 std::string IslandDaemon::look(const Member& member, Instant now) {
-  switch (door_.look(&*desk_)) {
+  if (!door_) {
+    const std::uint64_t wrong = host_->reading().wrong;
+    return wrong == 0 ? "" : fmt::format("{} elements of sums are wrong", wrong);
+  }
+  switch (door_->look(&*desk_)) {
     case DeskDoor::Visit::kSeated:
       if (settings_.log != nullptr)
-        settings_.log->info("training code came", {{"process", door_.process()}});
+        settings_.log->info("training code came", {{"process", door_->process()}});
       break;
     case DeskDoor::Visit::kLeft:
       left_ = true;
@@ -88,7 +97,7 @@ std::string IslandDaemon::look(const Member& member, Instant now) {
     tell_lateness(member, now);
   }
   if (left_ && member.state() < MemberState::kStopping)
-    return fmt::format("its training code (process {}) has gone in round {}", door_.process(),
+    return fmt::format("its training code (process {}) has gone in round {}", door_->process(),
                        round_);
   return {};
 }
@@ -118,8 +127,9 @@ void IslandDaemon::tell_lateness(const Member& member, Instant) {
 
 Metrics IslandDaemon::metrics(const MetricLabels& labels) const {
   Metrics metrics = to_metrics(host_->reading(), labels);
-  metrics.push_back(metric_of("cotillion_island_steps_total", labels,
-                              double(desk_->words().steps.load(std::memory_order_relaxed))));
+  if (desk_)
+    metrics.push_back(metric_of("cotillion_island_steps_total", labels,
+                                double(desk_->words().steps.load(std::memory_order_relaxed))));
   return metrics;
 }
 

@@ -26,6 +26,7 @@ void IslandReading::add(const IslandReading& other) {
   sender.add(other.sender);
   receiver.add(other.receiver);
   corrections += other.corrections;
+  wrong += other.wrong;
   copy_age_max = std::max(copy_age_max, other.copy_age_max);
   held_up = held_up + other.held_up;
   for (const ReportedAbsence& absence : other.missing) add_absence(missing, absence);
@@ -50,7 +51,7 @@ DeskSpec desk_spec(const JobSpec& job, int shards, const Map& map, IslandId self
 
 Result<std::unique_ptr<IslandHost>> IslandHost::start(const IslandHostSettings& settings,
                                                       const JobSpec& job, int shards,
-                                                      const Desk& desk) {
+                                                      const Desk* desk) {
   if (chunk_count(job) < ChunkId(shards) * ChunkId(job.fragments))
     return failure(fmt::format("{} shards of {} fragments for a model of {} chunks; use fewer",
                                shards, job.fragments, chunk_count(job)));

@@ -29,6 +29,8 @@ struct IslandHostSettings {
   ReceiverSettings receiving;
   MergeSettings merging;
   int exponent = 0;  // of i32 jobs
+  IslandId self = 0;
+  std::uint64_t elements = 1;  // of the whole model
   BootId own_boot = 1, edge_boot = 1;
 };
 
@@ -51,7 +53,8 @@ struct IslandReading {
   HostCounters host;
   SenderCounters sender;
   ReceiverCounters receiver;
-  std::uint64_t corrections = 0;         // laid on the desk
+  std::uint64_t corrections = 0;         // laid on the desk, or checked in a rehearsal
+  std::uint64_t wrong = 0;               // elements of sums, in a rehearsal
   Duration copy_age_max{0};              // the oldest copy that was sent
   Duration held_up{0};                   // copies that waited for training code to let go
   std::vector<ReportedAbsence> missing;  // of the round in play, past its deadlines
@@ -63,11 +66,12 @@ class IslandShard;
 
 class IslandHost {
  public:
-  // The desk must outlive it, with fragments as desk_spec says. Everything that can be refused is
+  // The desk must outlive it, with fragments as desk_spec says; without one it is a rehearsal
+  // (run/rehearsal.hpp). Everything that can be refused is
   // refused here.
   [[nodiscard]] static Result<std::unique_ptr<IslandHost>> start(const IslandHostSettings& settings,
                                                                  const JobSpec& job, int shards,
-                                                                 const Desk& desk);
+                                                                 const Desk* desk);
   ~IslandHost();  // stops
   IslandHost(const IslandHost&) = delete;
   IslandHost& operator=(const IslandHost&) = delete;

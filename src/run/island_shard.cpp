@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "run/rehearsal.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -26,7 +28,7 @@ Seal sealed(BootId boot) {
 
 Result<std::unique_ptr<IslandShard>> IslandShard::make(const IslandHostSettings& settings,
                                                        const ShardJob& part, int shard,
-                                                       const Desk& desk) {
+                                                       const Desk* desk) {
   UdpSettings udp;
   udp.bind = settings.own;
   if (udp.bind.port != 0) udp.bind.port = std::uint16_t(udp.bind.port + shard);
@@ -40,20 +42,21 @@ Result<std::unique_ptr<IslandShard>> IslandShard::make(const IslandHostSettings&
 }
 
 IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard,
-                         const Desk& desk, UdpSocket socket)
+                         const Desk* desk, UdpSocket socket)
     : clock_(settings.clock),
       shard_(shard),
       core_(settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]),
       job_(part.job),
       first_chunk_(part.first_chunk),
       first_element_(part.first_element),
-      share_of_chunk_(double(elements_per_chunk(part.job)) / double(desk.words().elements)),
+      share_of_chunk_(double(elements_per_chunk(part.job)) / double(settings.elements)),
       islands_(settings.receiving.islands),
       missing_(settings.merging.missing),
       sending_(settings.sending),
       edge_{settings.edge.address, std::uint16_t(settings.edge.port + shard)},
       group_port_(std::uint16_t(settings.port + shard)),
       desk_(desk),
+      self_(settings.self),
       snapshots_(job_, Grid(settings.exponent), settings.receiving.live_rounds),
       merge_(job_, settings.merging),
       sender_(settings.sending, snapshots_, *this, sealed(settings.own_boot), {}),
@@ -181,29 +184,31 @@ void IslandShard::send_what_is_due(Instant now) {
   for (;;) {
     const Sender::NextCopy copy = sender_.next_copy();
     if (copy.when > now) return sender_.on_time(now, *this);
+    if (desk_ == nullptr) return sender_.on_time(now, *this);
     const int fragment = fragment_of(job_, copy.chunk);
     const int place = on_desk(fragment);
-    if (desk_.fragment(place).offers.load(std::memory_order_acquire) == 0 ||
-        waits_for_desk(fragment) || !desk_.try_hold(place, Desk::Holder::kAgent)) {
+    if (desk_->fragment(place).offers.load(std::memory_order_acquire) == 0 ||
+        waits_for_desk(fragment) || !desk_->try_hold(place, Desk::Holder::kAgent)) {
       if (held_up_since_ == kNever) held_up_since_ = now;
       return sender_.on_time(copy.when - Duration{1}, *this);
     }
     if (held_up_since_ != kNever) counted_.held_up = counted_.held_up + (now - held_up_since_);
     held_up_since_ = kNever;
-    const std::int64_t age = wall_ns(now) - desk_.fragment(place).offered_ns;
+    const std::int64_t age = wall_ns(now) - desk_->fragment(place).offered_ns;
     counted_.copy_age_max = std::max(counted_.copy_age_max, Duration{age * 1000});
     sender_.on_time(copy.when, *this);
-    desk_.let_go(place);
+    desk_->let_go(place);
     if (next_stream_.round != 0) note_wanted(next_stream_, fragment);
   }
 }
 
 // When training code should have offered a fragment anew, if nothing is late.
 void IslandShard::note_wanted(const StreamSpec& stream, int fragment) {
+  if (desk_ == nullptr) return;
   const Instant when = sending_.exchange == Exchange::kWhole
                            ? stream.start
                            : planned_departure(stream, sending_, job_, first_chunk(job_, fragment));
-  desk_.fragment(on_desk(fragment)).wanted_ns.store(wall_ns(when), std::memory_order_release);
+  desk_->fragment(on_desk(fragment)).wanted_ns.store(wall_ns(when), std::memory_order_release);
 }
 
 bool IslandShard::waits_for_desk(int fragment) const {
@@ -234,7 +239,7 @@ bool IslandShard::lay(const Waiting& waiting) {
         account.absences[account.absent++] = {absence.contributor, absence.chunks,
                                               absence.first_chunk};
   }
-  const bool laid = desk_.lay(on_desk(fragment), account, [&](std::span<float> elements) {
+  const bool laid = desk_->lay(on_desk(fragment), account, [&](std::span<float> elements) {
     if (late)
       receiver_.merge_late(round, fragment, elements);
     else
@@ -299,19 +304,48 @@ void IslandShard::publish(Instant now) {
   published_ = std::move(reading);
 }
 
-void IslandShard::snapshot(RoundId, std::uint64_t first, std::span<float> values) {
+void IslandShard::snapshot(RoundId round, std::uint64_t first, std::span<float> values) {
+  if (desk_ == nullptr) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = rehearsed(self_, round, first_element_ + first + i);
+    return;
+  }
   const int place = on_desk(fragment_of(job_, ChunkId(first / elements_per_chunk(job_))));
-  const std::uint64_t begins = desk_.fragment(place).run.first - first_element_;
-  const std::span<float> copy = desk_.copy(place).subspan(first - begins, values.size());
+  const std::uint64_t begins = desk_->fragment(place).run.first - first_element_;
+  const std::span<float> copy = desk_->copy(place).subspan(first - begins, values.size());
   std::copy(copy.begin(), copy.end(), values.begin());
   merge_.to_sent(first, values);
 }
 
+void IslandShard::check(RoundId round, int fragment) {
+  const Part* part = part_of(round);
+  const auto masks = receiver_.contributors(round);
+  std::vector<double> average(elements_per_chunk(job_));
+  for (ChunkId chunk = first_chunk(job_, fragment);
+       part != nullptr && chunk < first_chunk(job_, fragment + 1); ++chunk) {
+    const std::span<double> values(average.data(), elements_in(job_, chunk));
+    receiver_.average(round, chunk, values);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::uint64_t element = first_element_ + first_element(job_, chunk) + i;
+      double sum = rehearsed(self_, round, element);
+      for (ContributorMask left = masks[chunk]; left != 0; left &= left - 1)
+        sum += rehearsed(part->clique[std::size_t(std::countr_zero(left))], round, element);
+      if (values[i] != sum / (1 + std::popcount(masks[chunk]))) ++counted_.wrong;
+    }
+  }
+  ++counted_.corrections;
+}
+
 void IslandShard::fragment_ready(RoundId round, int fragment) {
+  if (desk_ == nullptr) {
+    check(round, fragment);
+    return receiver_.skip(round, fragment);
+  }
   if (const Waiting waiting{round, fragment, false}; !lay(waiting)) waiting_.push_back(waiting);
 }
 
 void IslandShard::late_ready(RoundId round, int fragment) {
+  if (desk_ == nullptr) return receiver_.skip_late(round, fragment);
   if (const Waiting waiting{round, fragment, true}; !lay(waiting)) waiting_.push_back(waiting);
 }
 

@@ -16,7 +16,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
  public:
   [[nodiscard]] static Result<std::unique_ptr<IslandShard>> make(const IslandHostSettings& settings,
                                                                  const ShardJob& part, int shard,
-                                                                 const Desk& desk);
+                                                                 const Desk* desk);
 
   void run();  // the thread's whole life; returns after stop()
 
@@ -34,7 +34,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
     bool late = false;
   };
 
-  IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard, const Desk& desk,
+  IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard, const Desk* desk,
               UdpSocket socket);
 
   void read_mail();
@@ -42,6 +42,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   void be_punctual();
   void send_what_is_due(Instant now);
   void lay_what_waits();
+  void check(RoundId round, int fragment);  // in a rehearsal
   [[nodiscard]] bool lay(const Waiting& waiting);
   void begin_stream(Instant now);
   void note_wanted(const StreamSpec& stream, int fragment);
@@ -76,7 +77,8 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   const SenderSettings sending_;
   const Endpoint edge_;
   const std::uint16_t group_port_;
-  const Desk& desk_;
+  const Desk* desk_;  // none: a rehearsal
+  const IslandId self_;
   Snapshots snapshots_;
   Merge merge_;
   Sender sender_;

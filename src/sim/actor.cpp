@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
-#include "sim/faults.hpp"
+#include "sim/agenda.hpp"
 
 namespace cotillion {
 namespace {

@@ -11,6 +11,9 @@
 
 namespace cotillion {
 
+// When the first round of a simulation starts; what scenario files say counts from here.
+inline constexpr Instant kOrigin{1'000'000'000};
+
 class Agenda {
  public:
   explicit Agenda(int places) {

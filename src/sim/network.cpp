@@ -58,7 +58,7 @@ void Network::put_carefully(Instant now, const Route::Step& step, InFlight item,
     return drop(item);
   }
   if (fate.corrupt || fate.truncated) spoil(item, fate);
-  item.arrival = arrival + fate.delay;
+  item.arrival = arrival + fate.delay + fate.jitter;
   show(item, false, false);
   if (dice_.any(step.lane)) return put_aside(item);  // may arrive out of order
   put_on(lanes_[std::size_t(step.lane)], step, item, item.arrival);

@@ -4,8 +4,8 @@
 #include <queue>
 #include <vector>
 
+#include "coordinate/fault_dice.hpp"
 #include "sim/agenda.hpp"
-#include "sim/faults.hpp"
 #include "sim/lane.hpp"
 #include "sim/spectator.hpp"
 

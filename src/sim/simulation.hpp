@@ -9,9 +9,10 @@
 #include <functional>
 #include <vector>
 
+#include "coordinate/faults.hpp"
 #include "report/outcome.hpp"
 #include "sim/actor.hpp"
-#include "sim/faults.hpp"
+#include "sim/agenda.hpp"
 
 namespace cotillion {
 

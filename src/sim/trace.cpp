@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/faults.hpp"
+#include "sim/agenda.hpp"
 
 namespace cotillion {
 namespace {

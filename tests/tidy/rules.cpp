@@ -17,10 +17,11 @@ constexpr std::size_t kColumns = 100;
 
 // Further right is further up. Rooms of equal rank never see each other.
 const std::map<std::string, int, std::less<>> kRank = {
-    {"base", 0},   {"protocol", 1}, {"topology", 2}, {"plan", 3},  {"search", 4}, {"coordinate", 5},
-    {"report", 6}, {"sim", 7},      {"run", 7},      {"train", 8}, {"cli", 9},    {"api", 9},
+    {"base", 0},       {"protocol", 1}, {"topology", 2}, {"plan", 3}, {"search", 4},
+    {"coordinate", 5}, {"report", 6},   {"sim", 7},      {"run", 7},  {"lab", 8},
+    {"train", 9},      {"cli", 10},     {"api", 10},
 };
-const std::set<std::string, std::less<>> kImpureRooms = {"run", "train", "cli", "api"};
+const std::set<std::string, std::less<>> kImpureRooms = {"run", "lab", "train", "cli", "api"};
 
 const std::set<std::string, std::less<>> kImpureHeaders = {
     "random",    "chrono",  "thread",   "mutex",        "shared_mutex",  "condition_variable",

@@ -21,8 +21,8 @@ using Findings = std::vector<Finding>;
 // "src/base/units.hpp:7: reason"
 [[nodiscard]] std::string to_text(const Finding& finding);
 
-// base ◄ protocol ◄ topology ◄ plan ◄ search ◄ coordinate ◄ report ◄ { sim | run } ◄ train ◄
-// cli, api:
+// base ◄ protocol ◄ topology ◄ plan ◄ search ◄ coordinate ◄ report ◄ { sim | run } ◄ lab ◄
+// train ◄ cli, api:
 // a room includes itself and rooms to its left.
 void check_layering(const Source& source, Findings& findings);
 

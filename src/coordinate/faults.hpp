@@ -1,5 +1,5 @@
-// What goes wrong in a simulation, and where. Read from a scenario file; drawn from a seed, lane by
-// lane, so that a fault on one lane does not change the draws of another.
+// What goes wrong while a plan is played, and where. Read from a scenario file; whoever plays the
+// plan, in virtual or in real time, rolls the dice of fault_dice.hpp on it.
 #pragma once
 
 #include <string>
@@ -7,14 +7,10 @@
 #include <vector>
 
 #include "base/diagnostic.hpp"
-#include "base/random.hpp"
 #include "base/result.hpp"
 #include "plan/plan_loader.hpp"
 
 namespace cotillion {
-
-// When the first round of a play starts; what scenario files say counts from here.
-inline constexpr Instant kOrigin{1'000'000'000};
 
 enum class Mishap : std::uint8_t {
   kLoss,       // never arrives
@@ -67,33 +63,5 @@ inline constexpr std::string_view kLaneForms =
 [[nodiscard]] Expected<Faults, Diagnostics> read_faults(std::string_view text,
                                                         const std::string& file,
                                                         const PlanFile& plan);
-
-// What befalls one packet on one lane.
-struct Fate {
-  bool lost = false;
-  Duration delay{0};
-  bool copied = false;
-  Duration copy_after{0};
-  bool corrupt = false;
-  bool truncated = false;
-};
-
-class FaultDice {
- public:
-  FaultDice(const Faults& faults, int lanes, std::uint64_t seed);
-
-  [[nodiscard]] bool any(LaneId lane) const { return !by_lane_[std::size_t(lane)].empty(); }
-  [[nodiscard]] Fate cast(LaneId lane, Duration since_start);
-  // For details of a mishap: which bit, where to cut.
-  [[nodiscard]] Random& random(LaneId lane) { return random_[std::size_t(lane)]; }
-
- private:
-  struct OnLane {
-    const LaneFault* fault = nullptr;
-    std::int64_t lose_next = 0;  // of a burst
-  };
-  std::vector<std::vector<OnLane>> by_lane_;
-  std::vector<Random> random_;
-};
 
 }  // namespace cotillion

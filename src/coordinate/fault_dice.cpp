@@ -1,4 +1,4 @@
-#include "sim/faults.hpp"
+#include "coordinate/fault_dice.hpp"
 
 #include <cmath>
 
@@ -46,7 +46,7 @@ Fate FaultDice::cast(LaneId lane, Duration since_start) {
         if (random.unit() < fault.rate) fate.delay = fate.delay + fault.by;
         break;
       case Mishap::kJitter:
-        fate.delay = fate.delay + Duration{std::int64_t(random.unit() * double(fault.by.ps))};
+        fate.jitter = fate.jitter + Duration{std::int64_t(random.unit() * double(fault.by.ps))};
         break;
       case Mishap::kCorrupt:
         fate.corrupt |= random.unit() < fault.rate;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/faults.hpp"
+#include "coordinate/faults.hpp"
 #include "topology/toml_fields.hpp"
 
 namespace cotillion {

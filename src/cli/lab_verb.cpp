@@ -1,0 +1,325 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "base/fingerprint.hpp"
+#include "cli/settings.hpp"
+#include "cli/verbs.hpp"
+#include "lab/confinement.hpp"
+#include "lab/doctor.hpp"
+#include "lab/play.hpp"
+#include "lab/probe.hpp"
+#include "lab/probe_report.hpp"
+#include "lab/scale.hpp"
+#include "lab/steady.hpp"
+#include "plan/plan_loader.hpp"
+#include "report/outcome_loader.hpp"
+#include "report/side_by_side_report.hpp"
+#include "sim/simulation.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+struct Options {
+  std::string plan;
+  std::string faults;
+  std::int64_t scale = 1000;
+  int rounds = 0;
+  int trains = 9;
+  std::uint64_t seed = 1;
+  std::string queue = "100ms";
+  std::string patience = "50ms";
+  std::string exchange = "whole";
+  int fragments = 8;
+  std::string element = "f32";
+  std::string output;
+  bool probe = false;
+  bool rootless = false;
+  bool json = false;
+};
+
+Confinement confinement_of(const Options& options) {
+  Confinement confinement = confinement_at_hand();
+  confinement.rootless = confinement.rootless || options.rootless;
+  return confinement;
+}
+
+// The plan as it will be played, and what goes wrong.
+struct Lesson {
+  PlanFile plan;
+  WorldSettings settings;
+  Provenance made_by;
+};
+
+Lesson load(const Options& options) {
+  Lesson lesson;
+  const std::string text = read_file(options.plan);
+  auto plan = read_plan(text, options.plan);
+  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
+  lesson.made_by = provenance();
+  lesson.made_by.seed = options.seed;
+  lesson.made_by.inputs.emplace_back("plan", fingerprint(text));
+  if (!options.faults.empty()) {
+    const std::string scenario = read_file(options.faults);
+    auto faults = read_faults(scenario, options.faults, *plan);
+    if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
+    lesson.settings.faults = std::move(*faults);
+    lesson.made_by.inputs.emplace_back("faults", fingerprint(scenario));
+  }
+  lesson.settings.queue = option_value(parse_duration(options.queue), "--queue");
+  lesson.settings.seed = options.seed;
+  auto small = scaled(std::move(*plan), options.scale);
+  if (!small) throw Stop{kUsedWrongly, "--scale: " + small.error().message};
+  lesson.plan = std::move(*small);
+  if (const auto groups = groups_of(lesson.plan.plan); !groups)
+    throw Stop{kAnswerIsNo, options.plan + ": " + groups.error().message};
+  return lesson;
+}
+
+// What the emulator saw on every lane, for the outcome.
+void add_lanes(const WanBooks& books, cotillion::Outcome& outcome) {
+  outcome.lanes.clear();
+  for (std::size_t lane = 0; lane < books.lanes.size(); ++lane) {
+    const WanLinkCounts& counts = books.lanes[lane].counts;
+    if (counts.packets == 0) continue;
+    outcome.lanes.push_back({LaneId(lane),
+                             {std::int64_t(counts.bytes)},
+                             {},
+                             counts.packets,
+                             counts.lost + counts.dropped + counts.overflowed,
+                             counts.queue_longest});
+    outcome.hops += counts.packets;
+  }
+}
+
+// A stream has no business on lanes that are not of its tree.
+void check_trees(const World& world, const WanBooks& books, std::vector<std::string>& problems) {
+  const auto& groups = world.groups().all();
+  for (std::size_t lane = 0; lane < books.lanes.size(); ++lane)
+    for (std::size_t g = 0; g < books.lanes[lane].by_group.size() && g < groups.size(); ++g) {
+      const auto& tree = groups[g].tree;
+      const bool on_tree = std::find(tree.begin(), tree.end(), LaneId(lane)) != tree.end();
+      if (on_tree == (books.lanes[lane].by_group[g] > 0)) continue;
+      problems.push_back(fmt::format("group {} {} {}", cotillion::to_text(groups[g].address),
+                                     on_tree ? "never crossed" : "crossed",
+                                     lane_name(world.plan().map, LaneId(lane))));
+    }
+}
+
+OutcomeFile simulated(const Options& options, const PlanFile& plan, const Provenance& made_by,
+                      const Faults& faults, int rounds) {
+  SimulationSettings settings;
+  settings.rounds = rounds;
+  settings.seed = options.seed;
+  settings.faults = faults;
+  settings.actors.casting.patience = option_value(parse_duration(options.patience), "--patience");
+  settings.actors.casting.exchange =
+      options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
+  settings.actors.casting.fragments = options.fragments;
+  auto outcome = simulate(plan, settings);
+  if (!outcome) throw Stop{kAnswerIsNo, outcome.error().message};
+  return outcome_file(plan, std::move(*outcome), made_by);
+}
+
+// Before the lab is built, because the answer may be no.
+struct Rehearsed {
+  std::string text;  // of the scaled plan
+  PlanFile plan;
+  Provenance made_by;
+  int rounds = 1;
+  std::vector<NamedOutcome> outcomes;  // the simulated one
+};
+
+Rehearsed rehearse(const Options& options, const Lesson& lesson) {
+  auto text = plan_text(lesson.plan);
+  if (!text) throw Stop{kAnswerIsNo, text.error().message};
+  auto plan = read_plan(*text, "the scaled plan");
+  if (!plan) throw Stop{kWorldFailed, to_text(plan.error())};
+  Rehearsed done{std::move(*text), std::move(*plan), lesson.made_by, options.rounds, {}};
+  if (done.rounds == 0) done.rounds = int(done.plan.plan.rounds.size());
+  done.made_by.inputs.front().second = fingerprint(done.text);
+  done.outcomes.push_back({"simulated", simulated(options, done.plan, done.made_by,
+                                                  lesson.settings.faults, done.rounds)});
+  return done;
+}
+
+// In the confined process.
+int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehearsed) {
+  PlaySettings settings;
+  settings.rounds = rehearsed.rounds;
+  const auto folder = private_folder();
+  if (!folder) throw Stop{kWorldFailed, folder.error().message};
+  settings.program = "/proc/self/exe";
+  settings.folder = *folder;
+  settings.patience = options.patience;
+  settings.exchange = options.exchange;
+  settings.fragments = options.fragments;
+  settings.element = options.element;
+  const auto say = progress_line();
+  settings.progress = [&](const std::string& line) { say(line); };
+  settings.asked_to_end = asked_to_end;
+  double load = 0;
+  (void)::getloadavg(&load, 1);
+  const auto world = World::make(rehearsed.plan, lesson.settings);
+  if (!world)
+    throw Stop{kWorldFailed,
+               world.error().message + "; `cotillion lab doctor` says what this machine lacks"};
+  auto played = cotillion::play(**world, rehearsed.text, settings);
+  end_progress();
+  if (!played) throw Stop{kWorldFailed, played.error().message};
+  auto measured = read_outcome(played->outcome, "the coordinator's outcome");
+  if (!measured) {
+    for (const std::string& problem : played->problems) fmt::print(stderr, "{}\n", problem);
+    throw Stop{kWorldFailed, "nothing was measured"};
+  }
+  add_lanes(played->books, measured->outcome);
+  if (lesson.settings.faults.lanes.empty()) check_trees(**world, played->books, played->problems);
+  const OutcomeFile file =
+      outcome_file(rehearsed.plan, measured->outcome, rehearsed.made_by, OutcomeKind::kMeasured);
+  rehearsed.outcomes.push_back({"measured", file});
+  if (!options.output.empty()) write_file(options.output, to_json(file).dump(1) + "\n");
+  const auto sides = side_by_side(rehearsed.outcomes);
+  if (!sides) throw Stop{kWorldFailed, to_text(sides.error())};
+  if (options.json) {
+    Json json = to_json(lesson.made_by);
+    json["scale"] = options.scale;
+    json["load"] = load;
+    json["emulator"] = accuracy_json(played->books);
+    json["problems"] = played->problems;
+    json["sides"] = cotillion::to_json(sides->front());
+    json["measured"] = to_json(file);
+    print_json(json);
+  } else {
+    print(
+        fmt::format("At a scale of 1:{}; the machine's load before was {:.1f}. Every sum was "
+                    "checked at its island.\n\n",
+                    options.scale, load));
+    print(side_by_side_text(sides->front(), true));
+    print("\n" + accuracy_text(played->books) + "\n");
+    for (const std::string& problem : played->problems) print("! " + problem + "\n");
+  }
+  const bool good = played->problems.empty() && played->code == 0;
+  return good ? kDone : kAnswerIsNo;
+}
+
+// In the confined process.
+int probe_links(const Options& options, const Lesson& lesson) {
+  const Instant began = steady_now();
+  const auto world = World::make(lesson.plan, lesson.settings);
+  const Duration built = steady_now() - began;
+  if (!world)
+    throw Stop{kWorldFailed,
+               world.error().message + "; `cotillion lab doctor` says what this machine lacks"};
+  ProbeSettings settings;
+  settings.rounds = options.rounds;
+  settings.trains = options.trains;
+  const auto outcome = probe(**world, settings);
+  if (!outcome) throw Stop{kWorldFailed, outcome.error().message};
+  if (options.json) {
+    Json json = to_json(lesson.made_by);
+    json["scale"] = options.scale;
+    json["built_ms"] = built.ms();
+    json.update(probe_json(lesson.plan.map, *outcome));
+    print_json(json);
+  } else {
+    print(fmt::format("At a scale of 1:{}, rates and payload alike; {} namespaces, built in {}.\n",
+                      options.scale, (*world)->blueprint().spaces.size(),
+                      cotillion::to_text(built)));
+    print(probe_text(lesson.plan.map, *outcome));
+  }
+  return outcome->problems.empty() ? kDone : kAnswerIsNo;
+}
+
+void run(const Options& options, Outcome& code) {
+  if (!options.output.empty()) expect_writable(options.output);
+  const Lesson lesson = load(options);
+  const Confinement confinement = confinement_of(options);
+  if (!lesson.settings.faults.islands.empty())
+    fmt::print(stderr,
+               "{}: in a lab islands do not die, slow down or restart yet; faults of links are "
+               "played\n",
+               options.faults);
+  if (confinement.rootless)
+    fmt::print(stderr,
+               "rootless: without real-time priority, unless RLIMIT_RTPRIO grants it, and with "
+               "socket buffers of at most net.core.rmem_max; run as root for exact links\n");
+  std::optional<Rehearsed> rehearsed;
+  if (!options.probe) rehearsed.emplace(rehearse(options, lesson));
+  const auto ended = confined(confinement, [&]() -> int {
+    try {
+      return rehearsed ? play_rounds(options, lesson, *rehearsed) : probe_links(options, lesson);
+    } catch (const Stop& stop) {
+      fmt::print(stderr, "{}\n", stop.message);
+      return stop.code;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "cotillion: {}\n", error.what());
+      return kWorldFailed;
+    }
+  });
+  if (!ended)
+    throw Stop{kWorldFailed, ended.error().message +
+                                 "\n`cotillion lab doctor` says what else this machine lacks"};
+  code.code = *ended;
+}
+
+void consult(const Options& options, Outcome& code) {
+  const auto findings = examine(confinement_of(options));
+  if (options.json)
+    print_json(findings_json(findings));
+  else
+    print(findings_text(findings));
+  code.code = can_run(findings) ? kDone : kAnswerIsNo;
+}
+
+}  // namespace
+
+void add_lab(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* lab = app.add_subcommand(
+      "lab", "A plan's WAN on this machine: namespaces, emulated links, kernel multicast");
+  const auto add_shared = [&](CLI::App* verb) {
+    verb->add_flag("--rootless", options->rootless,
+                   "In a user namespace, as without privileges, even as root");
+    verb->add_flag("--json", options->json, "Print one JSON object instead of text");
+  };
+  lab->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote");
+  lab->add_flag("--probe", options->probe,
+                "Packets over every link and along every stream's tree, and nobody sums: how exact "
+                "links are, and that each stream crosses its tree once");
+  lab->add_option("--scale", options->scale,
+                  "Rates, payload and memory divided by this; times stay (default 1000)")
+      ->check(CLI::Range(std::int64_t(1), std::int64_t(1'000'000'000)));
+  lab->add_option("--rounds", options->rounds, "How many (default: one period)")
+      ->check(CLI::Range(1, 1'000'000));
+  lab->add_option("--trains", options->trains, "Over each link alone (default 9)")
+      ->check(CLI::Range(1, 1000));
+  lab->add_option("--faults", options->faults,
+                  "A scenario file, as for `simulate`: what befalls links (docs/files.md)");
+  lab->add_option("--patience", options->patience,
+                  "How long an edge waits for a chunk beyond its latest planned arrival; rounds "
+                  "have twice that as slack (default 50ms)");
+  lab->add_option("--exchange", options->exchange,
+                  "whole: copied at a round's start, merged at its end; streamed: by fragments")
+      ->check(CLI::IsMember({"whole", "streamed"}));
+  lab->add_option("--fragments", options->fragments, "Of a streamed exchange (default 8)")
+      ->check(CLI::Range(1, 4096));
+  lab->add_option("--element", options->element, "On the wire: f32 (default), bf16 or i32")
+      ->check(CLI::IsMember({"f32", "bf16", "i32"}));
+  lab->add_option("-o,--output", options->output, "Write the measured outcome as JSON");
+  lab->add_option("--queue", options->queue,
+                  "The longest wait at a link; longer queues lose their tail (default 100ms)");
+  add_seed(*lab, options->seed, "the faults");
+  add_shared(lab);
+  CLI::App* doctor = lab->add_subcommand("doctor", "What this machine lacks, and how to get it");
+  add_shared(doctor);
+  doctor->callback([options, &outcome] { consult(*options, outcome); });
+  lab->callback([options, &outcome, lab, doctor] {
+    if (doctor->parsed()) return;
+    if (options->plan.empty()) throw CLI::RequiredError(lab->get_option("PLAN")->get_name());
+    run(*options, outcome);
+  });
+}
+
+}  // namespace cotillion::cli

@@ -1,0 +1,236 @@
+#include "lab/blueprint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.hpp"
+
+namespace cotillion {
+namespace {
+
+// Three namespaces for each place and a few descriptors for each link: a machine holds that many.
+constexpr int kPlacesOfALab = 256;
+
+const char* word_of(Stand::Kind kind) {
+  switch (kind) {
+    case Stand::Kind::kRouter:
+      return "router";
+    case Stand::Kind::kEdge:
+      return "edge";
+    case Stand::Kind::kIsland:
+      return "island";
+    case Stand::Kind::kOffice:
+      return "office";
+  }
+  return "";
+}
+
+class Draughtsman {
+ public:
+  Draughtsman(const PlanFile& plan, const MulticastGroups& groups)
+      : plan_(plan), map_(plan.map), groups_(groups) {}
+
+  Result<Blueprint> draw() {
+    if (map_.place_count() > kPlacesOfALab)
+      return failure(
+          fmt::format("a map of {} places; a lab holds {}", map_.place_count(), kPlacesOfALab));
+    for (IslandId island = 0; island < map_.island_count(); ++island)
+      if (const Ingress& ingress = ingress_of(island); ingress.edge != kNoAggregator)
+        served_[std::size_t(ingress.from)].push_back(island);
+    add_spaces();
+    join_links();
+    join_islands();
+    join_office();
+    lay_ways();
+    for (PlaceId place = 0; place < map_.place_count(); ++place)
+      if (const auto routed = route(place); !routed) return Unexpected<Error>{routed.error()};
+    return std::move(print_);
+  }
+
+ private:
+  [[nodiscard]] const Ingress& ingress_of(IslandId island) const {
+    return plan_.ingress[std::size_t(island)];
+  }
+  [[nodiscard]] bool in_line(PlaceId place) const {
+    return place < map_.island_count() && ingress_of(place).edge != kNoAggregator &&
+           ingress_of(place).from == place;
+  }
+  [[nodiscard]] Space& space(Stand stand) {
+    return print_.spaces[std::size_t(print_.space_of(stand))];
+  }
+  [[nodiscard]] Space& router(PlaceId place) { return space({Stand::Kind::kRouter, place}); }
+
+  void add(Stand stand, const std::string& of) {
+    Space space;
+    space.stand = stand;
+    space.name = of.empty() ? word_of(stand.kind) : fmt::format("{} {}", word_of(stand.kind), of);
+    print_.spaces.push_back(std::move(space));
+  }
+
+  void add_spaces() {
+    for (PlaceId place = 0; place < map_.place_count(); ++place) {
+      add({Stand::Kind::kRouter, place}, place_name(map_, place));
+      print_.spaces.back().forwards = true;
+      print_.spaces.back().addresses.push_back({"lo", router_address(place)});
+      if (served_[std::size_t(place)].empty()) continue;
+      add({Stand::Kind::kEdge, place}, place_name(map_, place));
+      Space& edge = print_.spaces.back();
+      edge.forwards = in_line(place);
+      edge.way_out = kNet;
+      for (const IslandId island : served_[std::size_t(place)])
+        edge.addresses.push_back({kNet, edge_address(island)});
+    }
+    for (IslandId island = 0; island < map_.island_count(); ++island) {
+      add({Stand::Kind::kIsland, island}, map_.islands[std::size_t(island)].name);
+      print_.spaces.back().addresses.push_back({kNet, island_address(island)});
+      print_.spaces.back().way_out = kNet;
+    }
+    add({Stand::Kind::kOffice, 0}, "");
+    print_.spaces.back().addresses.push_back({"lo", kOfficeAddress});
+  }
+
+  void join(Stand one, const std::string& interface, Stand other, const std::string& its,
+            std::optional<std::array<LaneId, 2>> lanes) {
+    print_.wires.push_back(
+        {{Wire::End{print_.space_of(one), interface}, Wire::End{print_.space_of(other), its}},
+         lanes});
+  }
+
+  void join_links() {
+    for (int link = 0; link < int(map_.links.size()); ++link) {
+      const auto& ends = map_.links[std::size_t(link)].ends;
+      join({Stand::Kind::kRouter, ends[0]}, link_interface(link), {Stand::Kind::kRouter, ends[1]},
+           link_interface(link), {{lane_of_link(link, 0), lane_of_link(link, 1)}});
+    }
+  }
+
+  void join_islands() {
+    for (PlaceId place = 0; place < map_.place_count(); ++place)
+      if (!served_[std::size_t(place)].empty())
+        join({Stand::Kind::kRouter, place}, kEdgeSide, {Stand::Kind::kEdge, place}, kNet, {});
+    for (IslandId island = 0; island < map_.island_count(); ++island)
+      join({Stand::Kind::kIsland, island}, kNet,
+           {in_line(island) ? Stand::Kind::kEdge : Stand::Kind::kRouter, island}, kIslandSide,
+           {{lane_up(map_, island), lane_down(map_, island)}});
+  }
+
+  void join_office() {
+    const Stand office{Stand::Kind::kOffice, 0};
+    const int spaces = int(print_.spaces.size());
+    for (int at = 0; at < spaces; ++at) {
+      Space& guest = print_.spaces[std::size_t(at)];
+      if (guest.stand.kind != Stand::Kind::kEdge && guest.stand.kind != Stand::Kind::kIsland)
+        continue;
+      const std::string interface = fmt::format("desk{}", at);
+      guest.addresses.push_back({kDesk, desk_address(at)});
+      guest.ways.push_back({kOfficeAddress, kDesk});
+      space(office).ways.push_back({desk_address(at), interface});
+      join(office, interface, guest.stand, kDesk, {});
+    }
+  }
+
+  // Between an island and its edge, along the lanes of the plan and back the same way.
+  void lay_ways() {
+    for (IslandId island = 0; island < map_.island_count(); ++island) {
+      const Ingress& ingress = ingress_of(island);
+      const Ipv4Address own = island_address(island), edge = edge_address(island);
+      const char* local = in_line(island) ? kEdgeSide : kIslandSide;
+      if (in_line(island)) space({Stand::Kind::kEdge, island}).ways.push_back({own, kIslandSide});
+      router(island).ways.push_back({own, local});
+      if (ingress.edge != kNoAggregator) router(ingress.from).ways.push_back({edge, kEdgeSide});
+      for (const LaneId lane : ingress.lanes) {
+        if (is_access(map_, lane)) continue;
+        const Link& link = map_.links[std::size_t(lane / 2)];
+        router(link.ends[lane % 2]).ways.push_back({own, link_interface(lane / 2)});
+        router(link.ends[1 - lane % 2]).ways.push_back({edge, link_interface(lane / 2)});
+      }
+    }
+  }
+
+  [[nodiscard]] Result<bool> route(PlaceId place) {
+    Wiring wiring;
+    for (const Port& port : link_ports(map_, place))
+      wiring.interfaces[port] = link_interface(port.link);
+    wiring.interfaces[{Port::Kind::kEdge}] = kEdgeSide;
+    wiring.interfaces[{Port::Kind::kIsland}] = in_line(place) ? kEdgeSide : kIslandSide;
+    for (IslandId island = 0; island < map_.island_count(); ++island)
+      wiring.sources.push_back(island_address(island));
+    const auto entries = routes_at(plan_, groups_, place);
+    auto routes = kernel_routes(map_, place, entries, wiring);
+    if (!routes) return Unexpected<Error>{routes.error()};
+    router(place).routes = std::move(*routes);
+    if (!in_line(place)) return true;
+    // An edge in line passes on what its own island sends, and keeps what it hears to itself:
+    // without an entry the kernel would wait for one with every packet.
+    std::vector<KernelRoute>& in_edge = space({Stand::Kind::kEdge, place}).routes;
+    for (const MulticastRoute& entry : entries) {
+      const Ipv4Address source = island_address(entry.group->sender);
+      const bool heard =
+          std::find(entry.out.begin(), entry.out.end(), Port{Port::Kind::kEdge}) != entry.out.end();
+      if (entry.group->sender == place)
+        in_edge.push_back({source, entry.group->address, kIslandSide, {kNet}});
+      else if (heard)
+        in_edge.push_back({source, entry.group->address, kNet, {}});
+    }
+    return true;
+  }
+
+  const PlanFile& plan_;
+  const Map& map_;
+  const MulticastGroups& groups_;
+  std::vector<std::vector<IslandId>> served_ =
+      std::vector<std::vector<IslandId>>(std::size_t(map_.place_count()));  // by place
+  Blueprint print_;
+};
+
+}  // namespace
+
+int Blueprint::space_of(Stand stand) const {
+  const auto found = std::find_if(spaces.begin(), spaces.end(),
+                                  [&](const Space& space) { return space.stand == stand; });
+  COTILLION_CHECK(found != spaces.end());
+  return int(found - spaces.begin());
+}
+
+bool Blueprint::has(Stand stand) const {
+  return std::any_of(spaces.begin(), spaces.end(),
+                     [&](const Space& space) { return space.stand == stand; });
+}
+
+Ipv4Address Blueprint::desk_of(Stand stand) const {
+  return desk_address(space_of(stand));
+}
+
+Blueprint::Passage Blueprint::passage(LaneId lane) const {
+  for (const Wire& wire : wires)
+    for (int way = 0; wire.lanes && way < 2; ++way)
+      if ((*wire.lanes)[std::size_t(way)] == lane)
+        return {wire.ends[std::size_t(way)], wire.ends[std::size_t(1 - way)]};
+  COTILLION_CHECK(false);
+}
+
+Result<Blueprint> draw(const PlanFile& plan, const MulticastGroups& groups) {
+  return Draughtsman(plan, groups).draw();
+}
+
+Stand listener_of(const PlanFile& plan, IslandId island) {
+  const Ingress& ingress = plan.ingress[std::size_t(island)];
+  if (ingress.edge == kNoAggregator) return {Stand::Kind::kIsland, island};
+  return {Stand::Kind::kEdge, ingress.from};
+}
+
+Ipv4Address router_address(PlaceId place) {
+  return 0x0a02'0000u | std::uint32_t(place);
+}
+
+Ipv4Address desk_address(int space) {
+  return 0x0a03'0000u | std::uint32_t(space);
+}
+
+std::string link_interface(int link) {
+  return fmt::format("link{}", link);
+}
+
+}  // namespace cotillion

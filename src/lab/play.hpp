@@ -1,0 +1,38 @@
+// A plan played in a lab by the real daemons: the coordinator in the office, an edge and an island
+// in every city, as programs in their namespaces, over the emulated links.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "lab/world.hpp"
+
+namespace cotillion {
+
+struct PlaySettings {
+  std::string program;  // cotillion itself
+  std::string folder;   // for the plan, the outcome and logs; nobody else's
+  int rounds = 1;
+  std::string patience = "20ms";
+  std::string exchange = "whole";
+  int fragments = 8;
+  std::string element = "f32";
+  std::function<void(const std::string&)> progress = [](const std::string&) {};
+  std::function<bool()> asked_to_end = [] { return false; };
+};
+
+struct Played {
+  std::string outcome;  // the coordinator's file, as it wrote it
+  int code = 0;         // its exit code
+  WanBooks books;
+  std::vector<std::string> problems;  // sentences: who failed, what is in whose log
+};
+
+// Every wait has an end; whoever is late is named by the coordinator. An Error: nothing was played.
+[[nodiscard]] Result<Played> play(World& world, const std::string& plan_text,
+                                  const PlaySettings& settings);
+
+// A folder that only this confined process and its children see, and that is gone with them.
+[[nodiscard]] Result<std::string> private_folder();
+
+}  // namespace cotillion

@@ -1,0 +1,178 @@
+#include "lab/probe.hpp"
+
+#include <fmt/format.h>
+#include <net/if.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include "lab/confinement.hpp"
+#include "lab/probe_parts.hpp"
+#include "lab/steady.hpp"
+#include "run/clock.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::uint16_t kTrainPort = kUdpPort + 1;
+constexpr Duration kBetweenLanes{2'000'000'000};
+constexpr Duration kLook{2'000'000'000};
+constexpr double kNanosecondsPerMillisecond = 1e6;
+
+void sleep_for(Duration time) {
+  const timespec wait = timespec_of(time);
+  (void)::nanosleep(&wait, nullptr);
+}
+
+// The trains over one lane.
+struct Train {
+  LaneId lane = 0;
+  std::optional<UdpSocket> socket;
+  Endpoint to;
+  std::size_t cars = 0;
+  double car_ns = 0;  // on the wire
+};
+
+Ipv4Address first_address(const Space& space) {
+  return space.addresses.front().address;
+}
+
+}  // namespace
+
+ErrorSpread error_spread(std::vector<double> errors) {
+  ErrorSpread spread;
+  spread.count = errors.size();
+  if (errors.empty()) return spread;
+  const auto nth = [&](double share) {
+    const auto at = std::min(errors.size() - 1, std::size_t(share * double(errors.size())));
+    std::nth_element(errors.begin(), errors.begin() + std::ptrdiff_t(at), errors.end());
+    return errors[at];
+  };
+  spread.median = nth(0.5);
+  for (double& error : errors) error = std::abs(error);
+  spread.p99 = nth(0.99);
+  spread.worst = *std::max_element(errors.begin(), errors.end());
+  return spread;
+}
+
+bool wait_until_heard(const Ears& ears, std::size_t expected, Duration patience) {
+  const Instant deadline = steady_now() + patience;
+  while (ears.heard_so_far() < expected && steady_now() < deadline) {
+    if (asked_to_end()) return false;
+    sleep_for(kLook);
+  }
+  return true;
+}
+
+Result<std::vector<LaneMeasure>> measure_links(World& world, const ProbeSettings& settings) {
+  const Map& map = world.plan().map;
+  const Blueprint& print = world.blueprint();
+  const std::size_t chunk = chunk_of(map);
+  const Bytes wire{std::int64_t(chunk) + framing_of(map).count};
+  Ears ears;
+  for (const Space& space : print.spaces) {
+    if (space.stand.kind == Stand::Kind::kOffice) continue;
+    const auto visit = world.visit(space.stand);
+    if (!visit) return Unexpected<Error>{visit.error()};
+    auto socket = UdpSocket::open({.bind = {0, kTrainPort}, .coalesce = false});
+    if (!socket) return Unexpected<Error>{socket.error()};
+    if (const auto ear = ears.add(std::move(*socket)); !ear) return Unexpected<Error>{ear.error()};
+  }
+  std::vector<Train> trains;
+  Duration longest{0};
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
+    const Blueprint::Passage passage = print.passage(lane);
+    const auto visit = world.visit(print.spaces[std::size_t(passage.from.space)].stand);
+    if (!visit) return Unexpected<Error>{visit.error()};
+    auto socket = UdpSocket::open({.bind = {0, 0}, .coalesce = false});
+    if (!socket) return Unexpected<Error>{socket.error()};
+    const std::string& out = passage.from.interface;
+    if (::setsockopt(socket->fd(), SOL_SOCKET, SO_BINDTODEVICE, out.c_str(),
+                     socklen_t(out.size())) != 0)
+      return failure(fmt::format("SO_BINDTODEVICE {}: {}", out, std::strerror(errno)));
+    Train train;
+    train.lane = lane;
+    train.socket = std::move(*socket);
+    train.to = {first_address(print.spaces[std::size_t(passage.to.space)]), kTrainPort};
+    const double car = transfer_time(wire, lane_rate(map, lane)).ps;
+    // As many as the queue holds, for the last of them waits for all others.
+    train.cars = std::size_t(std::clamp(double(settings.train.ps) / car, 4.0, 64.0));
+    train.cars = std::min(train.cars, 1 + std::size_t(double(world.queue().ps) / car));
+    train.car_ns = car / 1000;
+    longest = std::max(longest,
+                       lane_latency(map, lane) + Duration{std::int64_t(car * double(train.cars))});
+    trains.push_back(std::move(train));
+  }
+  std::size_t expected = 0;
+  for (const Train& train : trains) expected += train.cars * std::size_t(settings.trains);
+  ears.start(expected);
+  std::vector<std::byte> packet = probe_packet(chunk);
+  std::size_t sent = 0;
+  for (int turn = 0; turn < settings.trains; ++turn) {
+    for (const Train& train : trains) {
+      if (asked_to_end()) return failure("stopped");
+      for (std::size_t car = 0; car < train.cars; ++car)
+        if (!send_probe(*train.socket, train.to, packet,
+                        {0, std::uint32_t(train.lane),
+                         std::uint32_t(std::size_t(turn) * train.cars + car)}))
+          return failure(fmt::format("{}: {}", lane_name(map, train.lane), std::strerror(errno)));
+      sent += train.cars;
+      sleep_for(kBetweenLanes);
+    }
+    if (!wait_until_heard(ears, sent, longest + settings.patience)) return failure("stopped");
+  }
+  const std::vector<Heard> heard = ears.stop();
+
+  std::vector<LaneMeasure> measures;
+  for (const Train& train : trains) {
+    LaneMeasure measure;
+    measure.lane = train.lane;
+    measure.sent = train.cars * std::size_t(settings.trains);
+    // By turn: when its first packet was sent, and when which of them came.
+    std::map<std::size_t, std::map<std::size_t, const Heard*>> turns;
+    for (const Heard& one : heard)
+      if (one.mark.stream == std::uint32_t(train.lane)) {
+        turns[one.mark.sequence / train.cars].emplace(one.mark.sequence % train.cars, &one);
+        ++measure.came;
+      }
+    std::vector<double> delays, rates;
+    const double latency_ns = double(lane_latency(map, train.lane).ps) / 1000;
+    for (const auto& [turn, cars] : turns) {
+      if (!cars.contains(0)) continue;
+      const Heard& first = *cars.at(0);
+      delays.push_back((double(first.came_ns - first.mark.sent_ns) - train.car_ns - latency_ns) /
+                       kNanosecondsPerMillisecond);
+      if (cars.size() != train.cars || train.cars < 2) continue;
+      const double took = double(cars.at(train.cars - 1)->came_ns - first.came_ns);
+      rates.push_back(train.car_ns * double(train.cars - 1) / took - 1);
+    }
+    measure.delay_ms = error_spread(std::move(delays));
+    measure.rate = error_spread(std::move(rates));
+    measures.push_back(measure);
+  }
+  return measures;
+}
+
+Result<ProbeOutcome> probe(World& world, const ProbeSettings& settings) {
+  ProbeOutcome outcome;
+  outcome.cores = int(::sysconf(_SC_NPROCESSORS_ONLN));
+  (void)::getloadavg(&outcome.load, 1);
+  wake_on_time();
+  world.emulator().open_books();
+  auto links = measure_links(world, settings);
+  if (!links) return Unexpected<Error>{links.error()};
+  outcome.links = std::move(*links);
+  outcome.trains_books = world.emulator().books();
+  if (const auto sent = send_streams(world, settings, outcome); !sent)
+    return Unexpected<Error>{sent.error()};
+  return outcome;
+}
+
+}  // namespace cotillion
