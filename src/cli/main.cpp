@@ -23,6 +23,7 @@ constexpr const char* kAbout =
     "  cotillion simulate       PLAN.json    a plan played packet by packet, with faults\n"
     "  cotillion routes         PLAN.json    multicast routes for Linux routers, groups for PIM\n"
     "  cotillion coordinator    PLAN.json    the one whom islands and edges call to play a plan\n"
+    "  cotillion train          PLAN.json    real models trained by it, and by its rivals\n"
     "  cotillion compare        MAP.toml     every schedule and every rival, one table\n"
     "  cotillion sweep          MAP.toml     how the answer moves with memory, rates, payload\n"
     "  cotillion report         MAP.toml     all of it as figures and one HTML page\n"
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
   add_simulate(app, outcome);
   add_routes(app, outcome);
   add_coordinator(app, outcome);
+  add_train(app, outcome);
   add_compare(app, outcome);
   add_sweep(app, outcome);
   add_report(app, outcome);

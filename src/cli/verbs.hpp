@@ -18,6 +18,7 @@ void add_whatif(CLI::App& app, Outcome& outcome);
 void add_simulate(CLI::App& app, Outcome& outcome);
 void add_routes(CLI::App& app, Outcome& outcome);
 void add_coordinator(CLI::App& app, Outcome& outcome);
+void add_train(CLI::App& app, Outcome& outcome);
 void add_compare(CLI::App& app, Outcome& outcome);
 void add_sweep(CLI::App& app, Outcome& outcome);
 void add_report(CLI::App& app, Outcome& outcome);

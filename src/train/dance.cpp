@@ -14,12 +14,12 @@ class Synchronous final : public Dance {
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     return double(steps) * (recipe_.step_time + recipe_.exchange);
   }
-  [[nodiscard]] std::vector<Move> on_gradients(std::int64_t) const override {
+  [[nodiscard]] std::vector<VectorMove> on_gradients(std::int64_t) const override {
     return {
         {Buffer::kGradient, everyone(recipe_), {{Buffer::kGradient, 1, average_of_all(recipe_)}}}};
   }
-  [[nodiscard]] std::vector<Move> after(std::int64_t) const override { return {}; }
-  [[nodiscard]] Account account() const override {
+  [[nodiscard]] std::vector<VectorMove> after(std::int64_t) const override { return {}; }
+  [[nodiscard]] ClockSummary account() const override {
     return {recipe_.exchange, recipe_.exchange, recipe_.step_time + recipe_.exchange};
   }
 
@@ -45,9 +45,9 @@ class Gossip final : public Dance {
            double(steps % recipe_.steps) * recipe_.step_time;
   }
 
-  [[nodiscard]] std::vector<Move> after(std::int64_t steps) const override {
+  [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
     if (steps % recipe_.steps != 0) return {};
-    std::vector<Move> moves;
+    std::vector<VectorMove> moves;
     const std::int64_t k = steps / recipe_.steps;  // rounds that have ended
     if (k > 0) {
       const RecipeRound& round =
@@ -63,7 +63,7 @@ class Gossip final : public Dance {
     return moves;
   }
 
-  [[nodiscard]] Account account() const override {
+  [[nodiscard]] ClockSummary account() const override {
     const double cycle = period_ / double(recipe_.rounds.size());
     return {cycle, cycle, cycle};
   }
@@ -79,7 +79,7 @@ class Gossip final : public Dance {
 
 }  // namespace
 
-std::vector<Move> Dance::on_gradients(std::int64_t) const {
+std::vector<VectorMove> Dance::on_gradients(std::int64_t) const {
   return {};
 }
 

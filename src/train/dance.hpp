@@ -15,7 +15,7 @@
 namespace cotillion {
 
 // What a recipe's clock amounts to.
-struct Account {
+struct ClockSummary {
   double delay_mean = 0;  // seconds from a copy to its merge, waits for steps included
   double delay_max = 0;
   double cycle = 0;  // seconds from one exchange to the next, mean
@@ -28,10 +28,10 @@ class Dance {
   // Seconds on the wall clock when so many steps have been taken and the next may begin.
   [[nodiscard]] virtual double time_after(std::int64_t steps) const = 0;
   // On gradients, after the backward pass of a step and before its update; steps count from 1.
-  [[nodiscard]] virtual std::vector<Move> on_gradients(std::int64_t step) const;
+  [[nodiscard]] virtual std::vector<VectorMove> on_gradients(std::int64_t step) const;
   // After so many steps; after 0 is before the first.
-  [[nodiscard]] virtual std::vector<Move> after(std::int64_t steps) const = 0;
-  [[nodiscard]] virtual Account account() const = 0;
+  [[nodiscard]] virtual std::vector<VectorMove> after(std::int64_t steps) const = 0;
+  [[nodiscard]] virtual ClockSummary account() const = 0;
 };
 
 [[nodiscard]] std::unique_ptr<Dance> make_dance(const Recipe& recipe);

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "train/plain_rows.hpp"
+#include "train/plain_vectors.hpp"
 
 namespace cotillion {
 namespace {
@@ -57,7 +57,7 @@ class Play {
       for (int i = 0; i < rows_.islands(); ++i)
         for (std::int64_t e = 0; e < elements_; ++e)
           rows_.at(Buffer::kGradient, i, e) = add_[std::size_t(i)];
-      for (const Move& move : dance_->on_gradients(steps_)) rows_.apply(move);
+      for (const VectorMove& move : dance_->on_gradients(steps_)) rows_.apply(move);
       for (int i = 0; i < rows_.islands(); ++i)
         for (std::int64_t e = 0; e < elements_; ++e)
           rows_.at(Buffer::kModel, i, e) += rows_.at(Buffer::kGradient, i, e);
@@ -71,10 +71,10 @@ class Play {
 
  private:
   void moves(std::int64_t steps) {
-    for (const Move& move : dance_->after(steps)) rows_.apply(move);
+    for (const VectorMove& move : dance_->after(steps)) rows_.apply(move);
   }
   std::unique_ptr<Dance> dance_;
-  PlainRows rows_;
+  PlainVectors rows_;
   std::vector<float> add_;
   std::int64_t elements_;
   std::int64_t steps_ = 0;
@@ -177,7 +177,7 @@ TEST(Dance, MissingContributionsKeepRowsStochastic) {
     const auto dance = make_dance(recipe);
     bool anything = false;
     for (std::int64_t s = 1; s < 20; ++s)
-      for (const Move& move : dance->after(s))
+      for (const VectorMove& move : dance->after(s))
         for (const Term& term : move.terms)
           for (std::size_t row = 0; row * 3 < term.mixing.size(); ++row) {
             const double sum =
@@ -200,14 +200,14 @@ TEST(Dance, StatesAreThePortfolioOfGenerations) {
     recipe.rounds = {round_of(pairs[0], 0.37, 3, fragments),
                      round_of(pairs[1], 0.25, 3, fragments)};
     const auto dance = make_dance(recipe);
-    PlainRows rows(3, 4);
+    PlainVectors rows(3, 4);
     Random random(7);
     // Φ-weighted portfolio per island and element, kept beside the play: before[i][e] is what was
     // there at the copy, after it only progress.
     std::vector<std::vector<double>> held(3, std::vector<double>(4)), sent = held, fresh = held;
     std::vector<std::vector<int>> rounds(3, std::vector<int>(4));
     for (std::int64_t s = 0; s < 60; ++s) {
-      for (const Move& move : dance->after(s)) {
+      for (const VectorMove& move : dance->after(s)) {
         rows.apply(move);
         const Span span = span_of(move.fragment, move.fragments, 4);
         for (std::int64_t e = span.first; e < span.first + span.count; ++e) {

@@ -38,7 +38,7 @@ struct LearnerSettings {
   double clip = 1;  // of each island's gradient norm
 };
 
-class Learner : public Rows {
+class Learner : public Vectors {
  public:
   [[nodiscard]] virtual std::int64_t parameters() const = 0;  // of one island
   [[nodiscard]] virtual std::string device() const = 0;

@@ -36,7 +36,7 @@ struct Term {
 
 // into ← Σ terms, at these islands, in one of `fragments` equal parts of the vector. The sum is
 // complete before anything is written.
-struct Move {
+struct VectorMove {
   Buffer into = Buffer::kModel;
   std::vector<int> islands;
   std::vector<Term> terms;  // none: zero
@@ -55,10 +55,10 @@ struct Span {
 }
 
 // Where vectors live.
-class Rows {
+class Vectors {
  public:
-  virtual ~Rows() = default;
-  virtual void apply(const Move& move) = 0;
+  virtual ~Vectors() = default;
+  virtual void apply(const VectorMove& move) = 0;
 };
 
 }  // namespace cotillion

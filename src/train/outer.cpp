@@ -15,17 +15,18 @@ class Outer : public Dance {
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     return double(steps) * recipe_.step_time + double(steps / recipe_.steps) * idle();
   }
-  [[nodiscard]] std::vector<Move> after(std::int64_t steps) const override {
+  [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
     if (steps == 0) return {{Buffer::kTheta, all_, {{Buffer::kModel}}}};
-    return steps % recipe_.steps == 0 ? exchange(steps / recipe_.steps - 1) : std::vector<Move>{};
+    return steps % recipe_.steps == 0 ? exchange(steps / recipe_.steps - 1)
+                                      : std::vector<VectorMove>{};
   }
-  [[nodiscard]] Account account() const override {
+  [[nodiscard]] ClockSummary account() const override {
     return {recipe_.exchange, recipe_.exchange, recipe_.steps * recipe_.step_time + idle()};
   }
 
  protected:
   [[nodiscard]] virtual double idle() const { return recipe_.exchange; }
-  [[nodiscard]] virtual std::vector<Move> exchange(std::int64_t) const {
+  [[nodiscard]] virtual std::vector<VectorMove> exchange(std::int64_t) const {
     const std::vector<double> average = average_of_all(recipe_);
     if (!recipe_.nesterov) return {merging(Buffer::kModel, {{Buffer::kModel, 1, average}})};
     const double rate = recipe_.outer_rate;
@@ -40,7 +41,7 @@ class Outer : public Dance {
             {Buffer::kModel, all_, {{Buffer::kTheta}}}};
   }
 
-  [[nodiscard]] Move merging(Buffer into, std::vector<Term> terms) const {
+  [[nodiscard]] VectorMove merging(Buffer into, std::vector<Term> terms) const {
     return {.into = into, .islands = all_, .terms = std::move(terms), .merges = true};
   }
   static std::vector<double> times(std::vector<double> matrix, double factor) {
@@ -60,9 +61,9 @@ class Streaming final : public Outer {
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     return double(steps) * recipe_.step_time;
   }
-  [[nodiscard]] std::vector<Move> after(std::int64_t steps) const override {
+  [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
     if (steps == 0) return Outer::after(0);
-    std::vector<Move> moves;
+    std::vector<VectorMove> moves;
     for (int f = 0; f < recipe_.fragments; ++f) {
       const std::int64_t first = std::max(1, f * recipe_.steps / recipe_.fragments);
       const std::int64_t copied = steps - recipe_.overlap;
@@ -77,14 +78,14 @@ class Streaming final : public Outer {
     }
     return moves;
   }
-  [[nodiscard]] Account account() const override {
+  [[nodiscard]] ClockSummary account() const override {
     const double delay = recipe_.overlap * recipe_.step_time;
     return {delay, delay, recipe_.steps * recipe_.step_time};
   }
 
  private:
   static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
-  void merge(std::vector<Move>& moves, int f, Buffer s) const {
+  void merge(std::vector<VectorMove>& moves, int f, Buffer s) const {
     const std::vector<double> average = average_of_all(recipe_);
     const double rate = recipe_.outer_rate;
     const auto add = [&](Buffer into, std::vector<Term> terms) {
@@ -109,7 +110,7 @@ class Eager final : public Outer {
   [[nodiscard]] double idle() const override {
     return std::max(0.0, recipe_.exchange - recipe_.steps * recipe_.step_time);
   }
-  [[nodiscard]] std::vector<Move> exchange(std::int64_t) const override {
+  [[nodiscard]] std::vector<VectorMove> exchange(std::int64_t) const override {
     const std::vector<double> average = average_of_all(recipe_);
     const double rate = recipe_.outer_rate;
     // Everyone's but one's own: the average with π_i taken off the diagonal.
@@ -149,13 +150,13 @@ class Pairs final : public Outer {
     return double(steps) * recipe_.step_time + double(k / rounds) * starts_.back() +
            starts_[std::size_t(k % rounds)];
   }
-  [[nodiscard]] Account account() const override {
+  [[nodiscard]] ClockSummary account() const override {
     const double mean = starts_.back() / double(recipe_.rounds.size());
     return {mean, mean, recipe_.steps * recipe_.step_time + mean};
   }
 
  private:
-  [[nodiscard]] std::vector<Move> exchange(std::int64_t k) const override {
+  [[nodiscard]] std::vector<VectorMove> exchange(std::int64_t k) const override {
     const std::vector<double>& pairs =
         recipe_.rounds[std::size_t(k % std::int64_t(recipe_.rounds.size()))].mixing;
     const double rate = recipe_.outer_rate;

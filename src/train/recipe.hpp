@@ -56,7 +56,8 @@ struct Recipe {
   int every = 1;             // regional exchanges to a global one
   double server_weight = 0;  // how much of the global model a region takes
 
-  double egress = 0;                                      // bytes per second out of an island, mean
+  double learning_rate = 0;  // where a policy is tuned to one of its own; zero: the run's
+  double egress = 0;         // bytes per second out of an island, mean
   std::vector<std::pair<std::string, double>> staleness;  // predicted, ms, by objective
 };
 

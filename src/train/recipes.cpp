@@ -190,9 +190,14 @@ Result<Recipe> recipe_for(const PlanFile& plan, const std::string& text,
     return rotation(stage, make_plan(stage, *schedule, plan.plan.settings), *blank, *policy,
                     settings);
   }();
+  if (!answer) return answer;
+  Recipe recipe = *answer;
+  recipe.learning_rate = policy->number("learning-rate", 0, 0, 10);
   const std::string refusal = policy->refusal();
-  if (answer && !refusal.empty()) return failure(refusal);
-  return answer;
+  if (!refusal.empty()) return failure(refusal);
+  if (recipe.learning_rate > 0)
+    recipe.name += fmt::format(", learning rate {}", recipe.learning_rate);
+  return recipe;
 }
 
 }  // namespace cotillion

@@ -25,8 +25,8 @@ struct PolicyName {
 };
 [[nodiscard]] const std::vector<PolicyName>& policy_names();
 
-// The reason where a policy cannot be: unknown, infeasible, momentum that would not converge, or
-// faster than the network.
+// Every policy may also have a learning-rate= of its own. The reason where a policy cannot be:
+// unknown, infeasible, momentum that would not converge, or faster than the network.
 [[nodiscard]] Result<Recipe> recipe_for(const PlanFile& plan, const std::string& policy,
                                         const RecipeSettings& settings);
 

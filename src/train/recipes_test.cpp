@@ -58,7 +58,7 @@ TEST(Recipes, FragmentsAreInFlightForThePlannedDelayAtMost) {
   EXPECT_NEAR(longest, plan.plan.streamed_delay.seconds(), 1e-3);
   EXPECT_LE(round.arrives.back(), round.length + 1e-12);
   // And on the clock of steps, a wait at either end more.
-  const Account account = make_dance(streamed)->account();
+  const ClockSummary account = make_dance(streamed)->account();
   EXPECT_LE(account.delay_max, longest + 2 * 0.169 + 1e-9);
   EXPECT_GE(account.delay_mean, longest / 2);
 }
@@ -114,7 +114,7 @@ TEST(Recipes, EveryNameMakesARecipeThatCanBeCarriedInAFile) {
     EXPECT_GE(dance->time_after(100), 100 * 0.169 - 1e-9) << made[r].name;
     for (std::int64_t step = 0; step < 100; ++step) {
       EXPECT_LE(dance->time_after(step), dance->time_after(step + 1)) << made[r].name;
-      for (const Move& move : dance->after(step)) EXPECT_FALSE(move.islands.empty());
+      for (const VectorMove& move : dance->after(step)) EXPECT_FALSE(move.islands.empty());
     }
   }
 }

@@ -27,8 +27,8 @@ class Rotation final : public Dance {
     return double(steps) * recipe_.step_time;
   }
 
-  [[nodiscard]] std::vector<Move> after(std::int64_t steps) const override {
-    std::vector<Move> moves;
+  [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
+    std::vector<VectorMove> moves;
     // Rounds in order, and in each the copies before the merges: rounds may be shorter than steps.
     const std::int64_t first = round_at(double(steps - 1) * recipe_.step_time) - 1;
     const std::int64_t last = round_at(double(steps + 1) * recipe_.step_time);
@@ -47,8 +47,8 @@ class Rotation final : public Dance {
     return moves;
   }
 
-  [[nodiscard]] Account account() const override {
-    Account account;
+  [[nodiscard]] ClockSummary account() const override {
+    ClockSummary account;
     double count = 0;
     const auto rounds = std::int64_t(recipe_.rounds.size());
     // Rounds fall differently on steps each time: look at some.
@@ -110,7 +110,8 @@ class Rotation final : public Dance {
 
   static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
 
-  void copy(std::vector<Move>& moves, std::int64_t k, int f, const std::vector<int>& who) const {
+  void copy(std::vector<VectorMove>& moves, std::int64_t k, int f,
+            const std::vector<int>& who) const {
     const auto add = [&](Buffer into, std::vector<Term> terms) {
       moves.push_back({into, who, std::move(terms), f, recipe_.fragments});
     };
@@ -129,7 +130,8 @@ class Rotation final : public Dance {
     if (sender) add(Buffer::kAnchor, {{sent(k)}});
   }
 
-  void merge(std::vector<Move>& moves, std::int64_t k, int f, const std::vector<int>& who) const {
+  void merge(std::vector<VectorMove>& moves, std::int64_t k, int f,
+             const std::vector<int>& who) const {
     const auto add = [&](Buffer into, std::vector<Term> terms) {
       moves.push_back({into, who, std::move(terms), f, recipe_.fragments});
       return moves.size() - 1;

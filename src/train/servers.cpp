@@ -15,12 +15,12 @@ class Servers final : public Dance {
     return double(steps) * recipe_.step_time + double(steps / recipe_.steps) * recipe_.exchange;
   }
 
-  [[nodiscard]] std::vector<Move> after(std::int64_t steps) const override {
+  [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
     if (steps == 0)
       return {{Buffer::kTheta, all_, {{Buffer::kModel}}},
               {Buffer::kAnchor, all_, {{Buffer::kModel}}},
               {Buffer::kGlobal, all_, {{Buffer::kModel}}}};
-    std::vector<Move> moves;
+    std::vector<VectorMove> moves;
     if (steps % recipe_.steps == 0) {
       moves.push_back({.into = Buffer::kTheta,
                        .islands = all_,
@@ -37,13 +37,13 @@ class Servers final : public Dance {
     return moves;
   }
 
-  [[nodiscard]] Account account() const override {
+  [[nodiscard]] ClockSummary account() const override {
     const double delay = recipe_.overlap * recipe_.step_time;
     return {delay, delay, recipe_.steps * recipe_.step_time + recipe_.exchange};
   }
 
  private:
-  void come_back(std::vector<Move>& moves) const {
+  void come_back(std::vector<VectorMove>& moves) const {
     const std::vector<double> average = average_of_all(recipe_);
     std::vector<double> stepped = average;
     for (double& weight : stepped) weight *= recipe_.outer_rate;

@@ -30,7 +30,7 @@ class TorchLearner final : public Learner {
         device_(device_named(settings.device)),
         specs_(parameters_of(settings.model)) {
     if (settings.threads > 0) at::set_num_threads(settings.threads);
-    at::globalContext().setAllowTF32CuBLAS(!settings.exact);
+    at::globalContext().setFloat32MatmulPrecision(settings.exact ? "highest" : "high");
     for (const ParameterSpec& spec : specs_) elements_ += spec.elements();
     draw_first_values();
     first_moment_ = torch::zeros_like(model());
@@ -42,7 +42,7 @@ class TorchLearner final : public Learner {
   [[nodiscard]] std::int64_t parameters() const override { return elements_; }
   [[nodiscard]] std::string device() const override { return device_.is_cuda() ? "cuda" : "cpu"; }
 
-  void apply(const Move& move) override {
+  void apply(const VectorMove& move) override {
     const torch::NoGradGuard no_gradients;
     const Span span = span_of(move.fragment, move.fragments, elements_);
     const auto rows = std::int64_t(move.islands.size());

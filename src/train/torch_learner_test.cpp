@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "base/random.hpp"
-#include "train/plain_rows.hpp"
+#include "train/plain_vectors.hpp"
 #include "train/trainer.hpp"
 
 namespace cotillion {
@@ -96,7 +96,7 @@ TEST(TorchLearner, EveryPolicyLearnsMoreThanHowOftenBytesCome) {
 TEST(TorchLearner, MovesAgreeWithPlainFloats) {
   const auto learner = make_learner(small(3));
   const auto elements = learner->parameters();
-  PlainRows plain(3, elements);
+  PlainVectors plain(3, elements);
   Random random(5);
   for (const Buffer buffer : {Buffer::kModel, Buffer::kSentEven, Buffer::kTheta})
     for (int i = 0; i < 3; ++i) {
@@ -115,13 +115,13 @@ TEST(TorchLearner, MovesAgreeWithPlainFloats) {
   const std::vector<std::vector<int>> whom = {{0, 1, 2}, {0, 2}, {1}};
   for (int k = 0; k < 30; ++k) {
     const std::vector<int>& who = whom[std::size_t(k) % 3];
-    const Move move = {random.unit() < 0.7 ? Buffer::kModel : Buffer::kTheta,
-                       who,
-                       {{Buffer::kSentEven, 1, mixing(who.size())},
-                        {Buffer::kTheta, -0.25},
-                        {Buffer::kModel, 0.5}},
-                       k % 4,
-                       4};
+    const VectorMove move = {random.unit() < 0.7 ? Buffer::kModel : Buffer::kTheta,
+                             who,
+                             {{Buffer::kSentEven, 1, mixing(who.size())},
+                              {Buffer::kTheta, -0.25},
+                              {Buffer::kModel, 0.5}},
+                             k % 4,
+                             4};
     learner->apply(move);
     plain.apply(move);
   }

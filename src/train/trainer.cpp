@@ -99,10 +99,14 @@ class Run {
 
   // By the clock, so that every policy has cooled down when its time is over.
   [[nodiscard]] double rate(std::int64_t step) const {
-    const double warm = std::min(1.0, double(step) / std::max(1, settings_.warmup));
+    // A policy that takes few steps cannot spend them all on warming up.
+    const auto warmup =
+        std::clamp<std::int64_t>(settings_.warmup, 1, std::max<std::int64_t>(1, last_ / 10));
+    const double warm = std::min(1.0, double(step) / double(warmup));
     const double gone = dance_->time_after(step) / dance_->time_after(last_);
     const double cosine = (1 + std::cos(std::numbers::pi * std::min(1.0, gone))) / 2;
-    return settings_.rate * warm * (settings_.rate_last + (1 - settings_.rate_last) * cosine);
+    const double highest = recipe_.learning_rate > 0 ? recipe_.learning_rate : settings_.rate;
+    return highest * warm * (settings_.rate_last + (1 - settings_.rate_last) * cosine);
   }
 
   void take_step() {
@@ -115,27 +119,25 @@ class Run {
     ++training_steps_;
     lately_ = lately_ == 0 ? mean : 0.95 * lately_ + 0.05 * mean;
     if (!std::isfinite(mean)) throw std::runtime_error("the loss is no longer a number");
-    for (const Move& move : dance_->on_gradients(step_)) learner_.apply(move);
+    for (const VectorMove& move : dance_->on_gradients(step_)) learner_.apply(move);
     learner_.update(rate(step_));
     move_after(step_);
   }
 
   void move_after(std::int64_t step) {
-    const std::vector<Move> moves = dance_->after(step);
-    if (std::any_of(moves.begin(), moves.end(), [](const Move& move) { return move.merges; }))
+    const std::vector<VectorMove> moves = dance_->after(step);
+    if (std::any_of(moves.begin(), moves.end(), [](const VectorMove& move) { return move.merges; }))
       measure();
-    for (const Move& move : moves) learner_.apply(move);
+    for (const VectorMove& move : moves) learner_.apply(move);
   }
-  // On some merges, a hundred or so between points at most: it costs a pass over all models.
   void measure() {
-    if (merges_++ % 4 != 0) return;
     const Learner::Disagreement now = learner_.disagreement(recipe_.shares);
     distance_ += now.distance;
     ++distances_;
   }
 
   void evaluate(std::int64_t step) {
-    Point point;
+    TrainingPoint point;
     point.step = step;
     point.seconds = dance_->time_after(step);
     point.tokens = double(step) * settings_.batch * context_ * island_count(recipe_);
@@ -177,7 +179,6 @@ class Run {
                             {"training_steps", training_steps_},
                             {"distance", distance_},
                             {"distances", distances_},
-                            {"merges", merges_},
                             {"lately", lately_}};
     {
       std::ofstream file(settings_.checkpoint + ".new");
@@ -207,7 +208,6 @@ class Run {
     training_steps_ = unfinished.at("training_steps");
     distance_ = unfinished.at("distance");
     distances_ = unfinished.at("distances");
-    merges_ = unfinished.at("merges");
     lately_ = unfinished.at("lately");
     while (next_evaluation_ < evaluate_at_.size() && evaluate_at_[next_evaluation_] <= step_)
       ++next_evaluation_;
@@ -222,7 +222,7 @@ class Run {
   const std::function<bool(const Progress&)>& watch_;
   const std::unique_ptr<Dance> dance_;
   const std::vector<std::uint8_t> held_out_;
-  std::int64_t last_ = 0, step_ = 0, first_ = 0, merges_ = 0;
+  std::int64_t last_ = 0, step_ = 0, first_ = 0;
   std::vector<std::int64_t> evaluate_at_;
   std::size_t next_evaluation_ = 0;
   double training_loss_ = 0, training_steps_ = 0, distance_ = 0, distances_ = 0, lately_ = 0;
@@ -232,11 +232,11 @@ class Run {
 
 }  // namespace
 
-std::optional<double> time_to(const std::vector<Point>& points, double loss) {
+std::optional<double> time_to(const std::vector<TrainingPoint>& points, double loss) {
   for (std::size_t p = 0; p < points.size(); ++p) {
     if (points[p].loss_of_mean > loss) continue;
     if (p == 0) return points[0].seconds;
-    const Point& before = points[p - 1];
+    const TrainingPoint& before = points[p - 1];
     const double share =
         (before.loss_of_mean - loss) / (before.loss_of_mean - points[p].loss_of_mean);
     return before.seconds + share * (points[p].seconds - before.seconds);

@@ -19,7 +19,7 @@ struct TrainingSettings {
   double seconds = 0;
   int batch = 8;           // windows of an island in a step
   double rate = 2e-3;      // of learning, at its highest
-  int warmup = 20;         // steps
+  int warmup = 20;         // steps, at most a tenth of them
   double rate_last = 0.1;  // share of it that is left at the end of a cosine
   int evaluations = 20;    // spread evenly over the clock
   int windows = 32;        // of held-out text in an evaluation
@@ -31,7 +31,7 @@ struct TrainingSettings {
 };
 
 // What is known at one instant.
-struct Point {
+struct TrainingPoint {
   std::int64_t step = 0;
   double seconds = 0;               // on the recipe's clock
   double tokens = 0;                // of all islands together
@@ -44,12 +44,12 @@ struct Point {
 
 struct Training {
   Recipe recipe;  // without its rounds
-  Account account;
+  ClockSummary account;
   std::string model, data, device;
   std::int64_t parameters = 0;
   TrainingSettings settings;
   double unigram_entropy = 0;
-  std::vector<Point> points;
+  std::vector<TrainingPoint> points;
   std::int64_t steps = 0;
   double seconds = 0;
   double utilisation = 0;             // share of the clock in which GPUs train
@@ -60,7 +60,7 @@ struct Training {
 };
 
 // The first time at which the mean model is as good as that.
-[[nodiscard]] std::optional<double> time_to(const std::vector<Point>& points, double loss);
+[[nodiscard]] std::optional<double> time_to(const std::vector<TrainingPoint>& points, double loss);
 
 struct Progress {
   std::int64_t step = 0, steps = 0;

@@ -52,6 +52,7 @@ Recipe recipe_from(const Json& json) {
   recipe.pull = json.at("pull");
   recipe.every = json.at("every");
   recipe.server_weight = json.at("server_weight");
+  recipe.learning_rate = json.at("learning_rate");
   recipe.egress = json.at("egress_bytes_per_s");
   for (const auto& [name, value] : json.at("staleness_ms").items())
     recipe.staleness.emplace_back(name, value.is_null() ? INFINITY : value.get<double>());
@@ -93,7 +94,7 @@ std::string wrong_with(const Recipe& recipe) {
   return "";
 }
 
-Json to_json(const Point& point) {
+Json to_json(const TrainingPoint& point) {
   return {{"step", point.step},
           {"seconds", point.seconds},
           {"tokens", point.tokens},
@@ -104,7 +105,7 @@ Json to_json(const Point& point) {
           {"norm", point.norm}};
 }
 
-Point point_from(const Json& json) {
+TrainingPoint point_from(const Json& json) {
   return {json.at("step"),         json.at("seconds"),     json.at("tokens"),
           json.at("loss_of_mean"), json.at("island_loss"), json.at("training_loss"),
           json.at("distance"),     json.at("norm")};
@@ -163,6 +164,7 @@ Json to_json(const Recipe& recipe) {
                {"pull", recipe.pull},
                {"every", recipe.every},
                {"server_weight", recipe.server_weight},
+               {"learning_rate", recipe.learning_rate},
                {"egress_bytes_per_s", recipe.egress},
                {"staleness_ms", Json::object()}};
   for (const auto& [name, value] : recipe.staleness)
@@ -208,7 +210,7 @@ Json to_json(const Training& training) {
                {"computed_s", training.computed_seconds},
                {"finished", training.finished},
                {"points", Json::array()}};
-  for (const Point& point : training.points) json["points"].push_back(to_json(point));
+  for (const TrainingPoint& point : training.points) json["points"].push_back(to_json(point));
   return json;
 }
 

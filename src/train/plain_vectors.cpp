@@ -1,18 +1,19 @@
-#include "train/plain_rows.hpp"
+#include "train/plain_vectors.hpp"
 
 #include "base/check.hpp"
 
 namespace cotillion {
 
-PlainRows::PlainRows(int islands, std::int64_t elements) : islands_(islands), elements_(elements) {
+PlainVectors::PlainVectors(int islands, std::int64_t elements)
+    : islands_(islands), elements_(elements) {
   for (auto& buffer : buffers_) buffer.assign(std::size_t(islands) * std::size_t(elements), 0);
 }
 
-float& PlainRows::at(Buffer buffer, int island, std::int64_t element) {
+float& PlainVectors::at(Buffer buffer, int island, std::int64_t element) {
   return buffers_[std::size_t(buffer)][std::size_t(island * elements_ + element)];
 }
 
-void PlainRows::apply(const Move& move) {
+void PlainVectors::apply(const VectorMove& move) {
   const Span span = span_of(move.fragment, move.fragments, elements_);
   std::vector<float> sums;
   for (std::size_t row = 0; row < move.islands.size(); ++row)

@@ -8,11 +8,11 @@
 
 namespace cotillion {
 
-class PlainRows final : public Rows {
+class PlainVectors final : public Vectors {
  public:
-  PlainRows(int islands, std::int64_t elements);
+  PlainVectors(int islands, std::int64_t elements);
 
-  void apply(const Move& move) override;
+  void apply(const VectorMove& move) override;
 
   [[nodiscard]] float& at(Buffer buffer, int island, std::int64_t element = 0);
   [[nodiscard]] int islands() const { return islands_; }
