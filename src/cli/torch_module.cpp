@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
@@ -12,6 +13,8 @@ namespace {
 
 // Beside the program, or where libraries of installed programs are.
 MakeLearner find_maker() {
+  // Threads that have nothing to do then sleep instead of spinning; read when the library loads.
+  ::setenv("OMP_WAIT_POLICY", "PASSIVE", 0);
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   const std::filesystem::path folder = program.parent_path();

@@ -212,7 +212,9 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--device", study.learner.device, "auto (default), cpu, cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   train->add_flag("--exact", study.learner.exact, "No TF32 on a GPU");
-  train->add_option("--threads", study.learner.threads, "Of the CPU (default: all)")
+  train
+      ->add_option("--threads", study.learner.threads,
+                   "Of the CPU (default: one for small models, all for others)")
       ->check(CLI::Range(1, 1024));
   train->add_option("--checkpoint", training.checkpoint,
                     "Keep the run in progress there, and go on from it if it is there");

@@ -30,7 +30,7 @@ struct LearnerSettings {
   std::uint64_t seed = 1;
   std::string device = "auto";  // "cpu", "cuda"
   bool exact = false;           // on a GPU: no TF32 in products
-  int threads = 0;              // of the CPU; 0: as many as there are
+  int threads = 0;              // of the CPU; 0: one for small models, all for others
   // AdamW, each island its own
   double beta1 = 0.9;
   double beta2 = 0.95;

@@ -15,6 +15,8 @@ namespace {
 using torch::Tensor;
 
 constexpr double kEpsilon = 1e-8;
+// Below it threads wait for each other longer than they work, all the more on a busy machine.
+constexpr std::int64_t kWorthThreads = 1'000'000;
 constexpr std::int64_t kWindowsAtOnce = 64;  // of an evaluation, to bound memory
 
 torch::Device device_named(const std::string& name) {
@@ -29,9 +31,12 @@ class TorchLearner final : public Learner {
       : settings_(settings),
         device_(device_named(settings.device)),
         specs_(parameters_of(settings.model)) {
-    if (settings.threads > 0) at::set_num_threads(settings.threads);
     at::globalContext().setFloat32MatmulPrecision(settings.exact ? "highest" : "high");
     for (const ParameterSpec& spec : specs_) elements_ += spec.elements();
+    if (settings.threads > 0)
+      at::set_num_threads(settings.threads);
+    else if (device_.is_cpu() && elements_ < kWorthThreads)
+      at::set_num_threads(1);
     draw_first_values();
     first_moment_ = torch::zeros_like(model());
     second_moment_ = torch::zeros_like(model());
