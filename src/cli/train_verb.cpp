@@ -9,6 +9,7 @@
 #include "cli/torch_module.hpp"
 #include "cli/verbs.hpp"
 #include "train/recipes.hpp"
+#include "train/simulated_carrier.hpp"
 #include "train/study.hpp"
 #include "train/training_file.hpp"
 #include "train/training_report.hpp"
@@ -25,6 +26,8 @@ struct Options {
   std::vector<double> island_weights;
   double lose = 0;
   std::string missing = "mean";
+  std::string exchange = "ideal";
+  std::string faults;
   std::string export_recipes;
   std::string output;
   std::string figures;
@@ -32,11 +35,24 @@ struct Options {
   StudySettings study;
 };
 
-std::vector<Recipe> recipes_of(const Options& options, Provenance& made_by) {
+PlanFile plan_of(const Options& options, Provenance& made_by) {
   const std::string text = read_file(options.plan);
-  const auto plan = read_plan(text, options.plan);
+  auto plan = read_plan(text, options.plan);
   if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
   made_by.inputs.emplace_back("plan", fingerprint(text));
+  return std::move(*plan);
+}
+
+Faults faults_of(const Options& options, const PlanFile& plan, Provenance& made_by) {
+  if (options.faults.empty()) return {};
+  const std::string text = read_file(options.faults);
+  auto faults = read_faults(text, options.faults, plan);
+  if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
+  made_by.inputs.emplace_back("faults", fingerprint(text));
+  return std::move(*faults);
+}
+
+std::vector<Recipe> recipes_of(const Options& options, const PlanFile& plan) {
   RecipeSettings settings;
   if (!options.step_time.empty())
     settings.step_time =
@@ -47,8 +63,9 @@ std::vector<Recipe> recipes_of(const Options& options, Provenance& made_by) {
   settings.seed = options.study.seeds.front();
   std::vector<Recipe> recipes;
   for (const std::string& policy : options.policies) {
-    auto recipe = recipe_for(*plan, policy, settings);
+    auto recipe = recipe_for(plan, policy, settings);
     if (!recipe) throw Stop{kUsedWrongly, recipe.error().message};
+    if (options.exchange == "simulated") recipe->name += ", simulated";
     recipes.push_back(std::move(*recipe));
   }
   return recipes;
@@ -70,14 +87,20 @@ void export_recipes(const Options& options, const Provenance& made_by,
   print(fmt::format("{} recipes written to {}\n", recipes.size(), options.export_recipes));
 }
 
-std::vector<Training> train_all(const Options& options, const std::vector<Recipe>& recipes,
-                                const Provenance& made_by) {
+std::vector<Training> train_all(const Options& options, const PlanFile& plan, const Faults& faults,
+                                const std::vector<Recipe>& recipes, const Provenance& made_by) {
   const auto study = prepare(options.study, island_count(recipes.front()));
   if (!study) throw Stop{kUsedWrongly, study.error().message};
   const auto say = progress_line();
   const Interrupt interrupt;
   StudyEvents events;
   events.learner = load_learner;
+  if (options.exchange == "simulated")
+    events.carrier = [&](const Recipe& recipe, std::int64_t elements, std::int64_t steps) {
+      auto carrier = simulated_carrier(plan, recipe, faults, elements, steps);
+      if (!carrier) throw Stop{kUsedWrongly, carrier.error().message};
+      return std::move(*carrier);
+    };
   events.progress = [&](const Recipe& recipe, std::uint64_t seed, const Progress& progress,
                         const ClockSummary& account) {
     say(progress_text(recipe, seed, progress, account));
@@ -113,6 +136,8 @@ std::vector<Training> read_all(const Options& options, Provenance& made_by) {
 void run(Options& options, Outcome& code) {
   for (const std::string& file : {options.output, options.export_recipes})
     if (!file.empty()) expect_writable(file);
+  if (!options.faults.empty() && options.exchange != "simulated")
+    throw Stop{kUsedWrongly, "--faults needs --exchange simulated; --lose is for ideal ones"};
   if (options.plan.empty() && options.from.empty())
     throw Stop{kUsedWrongly, "PLAN is required, or --from"};
   if (options.study.training.steps == 0 && options.study.training.seconds == 0)
@@ -123,9 +148,11 @@ void run(Options& options, Outcome& code) {
   made_by.seed = options.study.seeds.front();
   std::vector<Training> trainings = read_all(options, made_by);
   if (!options.plan.empty()) {
-    const std::vector<Recipe> recipes = recipes_of(options, made_by);
+    const PlanFile plan = plan_of(options, made_by);
+    const Faults faults = faults_of(options, plan, made_by);
+    const std::vector<Recipe> recipes = recipes_of(options, plan);
     if (!options.export_recipes.empty()) return export_recipes(options, made_by, recipes);
-    for (Training& training : train_all(options, recipes, made_by))
+    for (Training& training : train_all(options, plan, faults, recipes, made_by))
       trainings.push_back(std::move(training));
   }
   if (trainings.empty()) throw Stop{kUsedWrongly, "there is no training in these files"};
@@ -209,6 +236,11 @@ void add_train(CLI::App& app, Outcome& outcome) {
       ->add_option("--missing", options->missing,
                    "In their place: mean of those present (default), or one's own")
       ->check(CLI::IsMember({"mean", "own"}));
+  train
+      ->add_option("--exchange", options->exchange,
+                   "ideal: averages as planned; simulated: packet by packet, of the plan itself")
+      ->check(CLI::IsMember({"ideal", "simulated"}));
+  train->add_option("--faults", options->faults, "What befalls packets of a simulated exchange");
   train->add_option("--device", study.learner.device, "auto (default), cpu, cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   train->add_flag("--exact", study.learner.exact, "No TF32 on a GPU");

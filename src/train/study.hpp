@@ -29,6 +29,10 @@ struct Study {
 
 struct StudyEvents {
   std::function<std::unique_ptr<Learner>(const LearnerSettings&)> learner;  // may throw
+  // What carries corrections in a run of so many steps; null, or none: the ideal carrier. May
+  // throw.
+  std::function<std::unique_ptr<Carrier>(const Recipe&, std::int64_t elements, std::int64_t steps)>
+      carrier;
   // Told often; true to stop.
   std::function<bool(const Recipe&, std::uint64_t seed, const Progress&, const ClockSummary&)>
       progress;

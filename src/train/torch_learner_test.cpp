@@ -4,7 +4,10 @@
 #include <cstdio>
 
 #include "base/random.hpp"
+#include "tests/support/plans.hpp"
 #include "train/plain_vectors.hpp"
+#include "train/recipes.hpp"
+#include "train/simulated_carrier.hpp"
 #include "train/trainer.hpp"
 
 namespace cotillion {
@@ -165,6 +168,42 @@ TEST(TorchLearner, AResumedRunEndsWithTheSameLosses) {
   }
   std::remove(file.c_str());
   std::remove((file + ".models").c_str());
+}
+
+// Packets of real models through real edges do what the formula does.
+TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
+  // With slack enough for whole packets, rounds start when the ideal ones do.
+  PlanSettings with_slack;
+  with_slack.slack = Seconds::from_ps(60e9);
+  with_slack.step_time = Seconds::from_ps(50e9);
+  const PlanFile plan =
+      testing::plan_file(testing::example_map("isosceles"), "all-to-all", with_slack);
+  const Corpus corpus = text_for(3, Split::kBySource);
+  for (const char* policy : {"plan", "plan:fragments=4"}) {
+    const auto recipe = recipe_for(plan, policy, {});
+    ASSERT_TRUE(recipe.has_value()) << recipe.error().message;
+    TrainingSettings settings;
+    settings.steps = 80;
+    settings.rate = 1e-2;
+    settings.evaluations = 2;
+    const auto ideally = make_learner(small(3)), simulated = make_learner(small(3));
+    const Training expected = train(*ideally, *recipe, corpus, *model_named("mlp"), settings);
+    const auto carrier =
+        simulated_carrier(plan, *recipe, {}, simulated->parameters(), settings.steps);
+    ASSERT_TRUE(carrier.has_value()) << carrier.error().message;
+    const Training played =
+        train(*simulated, *recipe, corpus, *model_named("mlp"), settings, {}, carrier->get());
+    ASSERT_EQ(played.points.size(), expected.points.size());
+    // Packets leave while a step runs; the ideal copy waits for the merge at its end. Fragments of
+    // packets are a little later than fluid ones, and may miss a step's end.
+    const double within = recipe->fragments == 1 ? 1e-3 : 0.02;
+    for (std::size_t p = 1; p < expected.points.size(); ++p) {
+      EXPECT_NEAR(played.points[p].loss_of_mean, expected.points[p].loss_of_mean, within) << policy;
+      EXPECT_NEAR(played.points[p].distance, expected.points[p].distance,
+                  0.1 * expected.points[p].distance)
+          << policy;
+    }
+  }
 }
 
 TEST(TorchLearner, ATransformerLearnsOnItsOwnIslandToo) {

@@ -22,23 +22,24 @@ double since(Clock::time_point start) {
 class Run {
  public:
   Run(Learner& learner, const Recipe& recipe, const Corpus& corpus, const ModelSpec& model,
-      const TrainingSettings& settings, const std::function<bool(const Progress&)>& watch)
+      const TrainingSettings& settings, const std::function<bool(const Progress&)>& watch,
+      Carrier& carrier)
       : learner_(learner),
         recipe_(recipe),
         corpus_(corpus),
         context_(model.context),
         settings_(settings),
         watch_(watch),
-        dance_(make_dance(recipe)),
+        carrier_(carrier),
         held_out_(held_out_batch(corpus, settings.windows, model.context)) {
-    last_ = last_step();
+    last_ = last_step(carrier, recipe.step_time, settings);
     evaluate_at_ = evaluations();
   }
 
   Training play() {
     result_.recipe = recipe_;
     result_.recipe.rounds.clear();
-    result_.account = dance_->account();
+    result_.account = carrier_.account();
     result_.device = learner_.device();
     result_.parameters = learner_.parameters();
     result_.settings = settings_;
@@ -67,30 +68,13 @@ class Run {
   }
 
  private:
-  // The most steps whose end, waits included, is within the limits.
-  [[nodiscard]] std::int64_t last_step() const {
-    if (settings_.seconds <= 0) return settings_.steps;
-    const std::int64_t most = settings_.steps > 0
-                                  ? settings_.steps
-                                  : std::int64_t(settings_.seconds / recipe_.step_time) + 1;
-    std::int64_t low = 0, high = most;
-    while (low < high) {
-      const std::int64_t middle = (low + high + 1) / 2;
-      if (dance_->time_after(middle) <= settings_.seconds + 1e-9)
-        low = middle;
-      else
-        high = middle - 1;
-    }
-    return low;
-  }
-
   [[nodiscard]] std::vector<std::int64_t> evaluations() const {
     std::vector<std::int64_t> steps;
-    const double end = dance_->time_after(last_);
+    const double end = carrier_.time_after(last_);
     std::int64_t step = 0;
     for (int e = 1; e <= settings_.evaluations; ++e) {
       const double due = end * e / settings_.evaluations;
-      while (step < last_ && dance_->time_after(step) < due - 1e-9) ++step;
+      while (step < last_ && carrier_.time_after(step) < due - 1e-9) ++step;
       if (step > 0 && (steps.empty() || steps.back() != step)) steps.push_back(step);
     }
     if (last_ > 0 && (steps.empty() || steps.back() != last_)) steps.push_back(last_);
@@ -103,7 +87,7 @@ class Run {
     const auto warmup =
         std::clamp<std::int64_t>(settings_.warmup, 1, std::max<std::int64_t>(1, last_ / 10));
     const double warm = std::min(1.0, double(step) / double(warmup));
-    const double gone = dance_->time_after(step) / dance_->time_after(last_);
+    const double gone = carrier_.time_after(step) / carrier_.time_after(last_);
     const double cosine = (1 + std::cos(std::numbers::pi * std::min(1.0, gone))) / 2;
     const double highest = recipe_.learning_rate > 0 ? recipe_.learning_rate : settings_.rate;
     return highest * warm * (settings_.rate_last + (1 - settings_.rate_last) * cosine);
@@ -119,16 +103,13 @@ class Run {
     ++training_steps_;
     lately_ = lately_ == 0 ? mean : 0.95 * lately_ + 0.05 * mean;
     if (!std::isfinite(mean)) throw std::runtime_error("the loss is no longer a number");
-    for (const VectorMove& move : dance_->on_gradients(step_)) learner_.apply(move);
+    carrier_.on_gradients(learner_, step_);
     learner_.update(rate(step_));
     move_after(step_);
   }
 
   void move_after(std::int64_t step) {
-    const std::vector<VectorMove> moves = dance_->after(step);
-    if (std::any_of(moves.begin(), moves.end(), [](const VectorMove& move) { return move.merges; }))
-      measure();
-    for (const VectorMove& move : moves) learner_.apply(move);
+    carrier_.between(learner_, step, [this] { measure(); });
   }
   void measure() {
     const Learner::Disagreement now = learner_.disagreement(recipe_.shares);
@@ -139,7 +120,7 @@ class Run {
   void evaluate(std::int64_t step) {
     TrainingPoint point;
     point.step = step;
-    point.seconds = dance_->time_after(step);
+    point.seconds = carrier_.time_after(step);
     point.tokens = double(step) * settings_.batch * context_ * island_count(recipe_);
     point.loss_of_mean = learner_.loss_of_mean(recipe_.shares, held_out_);
     point.island_loss = learner_.losses(held_out_);
@@ -152,12 +133,12 @@ class Run {
 
   [[nodiscard]] Progress progress() const {
     const double took = since(started_) / double(std::max<std::int64_t>(1, step_ - first_));
-    return {step_, last_, dance_->time_after(step_), lately_, took * double(last_ - step_)};
+    return {step_, last_, carrier_.time_after(step_), lately_, took * double(last_ - step_)};
   }
 
   void finish() {
     result_.steps = step_;
-    result_.seconds = dance_->time_after(step_);
+    result_.seconds = carrier_.time_after(step_);
     result_.utilisation =
         result_.seconds > 0 ? double(step_) * recipe_.step_time / result_.seconds : 0;
     result_.egress_bytes = recipe_.egress * result_.seconds;
@@ -191,7 +172,7 @@ class Run {
 
   bool resumed() {
     if (!settings_.resume || settings_.checkpoint.empty() ||
-        !std::filesystem::exists(settings_.checkpoint))
+        !std::filesystem::exists(settings_.checkpoint) || !carrier_.resumes())
       return false;
     std::ifstream file(settings_.checkpoint);
     const Json record = Json::parse(file);
@@ -220,7 +201,7 @@ class Run {
   const int context_;
   const TrainingSettings& settings_;
   const std::function<bool(const Progress&)>& watch_;
-  const std::unique_ptr<Dance> dance_;
+  Carrier& carrier_;
   const std::vector<std::uint8_t> held_out_;
   std::int64_t last_ = 0, step_ = 0, first_ = 0;
   std::vector<std::int64_t> evaluate_at_;
@@ -231,6 +212,21 @@ class Run {
 };
 
 }  // namespace
+
+std::int64_t last_step(const Carrier& carrier, double step_time, const TrainingSettings& settings) {
+  if (settings.seconds <= 0) return settings.steps;
+  std::int64_t low = 0;
+  std::int64_t high =
+      settings.steps > 0 ? settings.steps : std::int64_t(settings.seconds / step_time) + 1;
+  while (low < high) {
+    const std::int64_t middle = (low + high + 1) / 2;
+    if (carrier.time_after(middle) <= settings.seconds + 1e-9)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
 
 std::optional<double> time_to(const std::vector<TrainingPoint>& points, double loss) {
   for (std::size_t p = 0; p < points.size(); ++p) {
@@ -245,9 +241,10 @@ std::optional<double> time_to(const std::vector<TrainingPoint>& points, double l
 }
 
 Training train(Learner& learner, const Recipe& recipe, const Corpus& corpus, const ModelSpec& model,
-               const TrainingSettings& settings,
-               const std::function<bool(const Progress&)>& watch) {
-  return Run(learner, recipe, corpus, model, settings, watch).play();
+               const TrainingSettings& settings, const std::function<bool(const Progress&)>& watch,
+               Carrier* carrier) {
+  const std::unique_ptr<Carrier> ideal = carrier == nullptr ? ideal_carrier(recipe) : nullptr;
+  return Run(learner, recipe, corpus, model, settings, watch, ideal ? *ideal : *carrier).play();
 }
 
 }  // namespace cotillion

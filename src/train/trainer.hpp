@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "train/carrier.hpp"
 #include "train/corpus.hpp"
-#include "train/dance.hpp"
-#include "train/learner.hpp"
 
 namespace cotillion {
 
@@ -69,10 +68,15 @@ struct Progress {
   double left = 0;  // real seconds, expected
 };
 
-// `watch` is told now and then and returns true to stop. Throws std::exception when a checkpoint
-// cannot be written or read.
+// The most steps whose end, waits included, is within the limits.
+[[nodiscard]] std::int64_t last_step(const Carrier& carrier, double step_time,
+                                     const TrainingSettings& settings);
+
+// By the recipe's ideal carrier unless another is given. `watch` is told now and then and returns
+// true to stop. Throws std::exception when a checkpoint cannot be written or read.
 [[nodiscard]] Training train(Learner& learner, const Recipe& recipe, const Corpus& corpus,
                              const ModelSpec& model, const TrainingSettings& settings,
-                             const std::function<bool(const Progress&)>& watch = {});
+                             const std::function<bool(const Progress&)>& watch = {},
+                             Carrier* carrier = nullptr);
 
 }  // namespace cotillion
