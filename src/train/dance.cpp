@@ -41,7 +41,8 @@ class Gossip final : public Dance {
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     const auto rounds = std::int64_t(recipe_.rounds.size());
     const std::int64_t k = steps / recipe_.steps;
-    return double(k / rounds) * period_ + starts_[std::size_t(k % rounds)] +
+    const std::int64_t periods = k / rounds;
+    return double(periods) * period_ + starts_[std::size_t(k % rounds)] +
            double(steps % recipe_.steps) * recipe_.step_time;
   }
 

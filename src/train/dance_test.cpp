@@ -190,58 +190,86 @@ TEST(Dance, MissingContributionsKeepRowsStochastic) {
   }
 }
 
-// X = Σ Φ_s Δ_s, with increments binned by each island's own copies of each fragment.
+// What islands sent, one round after the other: G(k+1) = W(k) G(k) + Δ(k), with the increments Δ
+// binned by each island's own copies of each fragment. Between rounds a state is G + Δ, less a
+// correction that waits, or plus one that has come.
 TEST(Dance, StatesAreThePortfolioOfGenerations) {
   const std::vector<std::vector<double>> pairs = {{0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1},
                                                   {1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}};
-  for (const int fragments : {1, 4}) {
-    Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
-    recipe.fragments = fragments;
-    recipe.rounds = {round_of(pairs[0], 0.37, 3, fragments),
-                     round_of(pairs[1], 0.25, 3, fragments)};
-    const auto dance = make_dance(recipe);
-    PlainVectors rows(3, 4);
-    Random random(7);
-    // Φ-weighted portfolio per island and element, kept beside the play: before[i][e] is what was
-    // there at the copy, after it only progress.
-    std::vector<std::vector<double>> held(3, std::vector<double>(4)), sent = held, fresh = held;
-    std::vector<std::vector<int>> rounds(3, std::vector<int>(4));
-    for (std::int64_t s = 0; s < 60; ++s) {
-      for (const VectorMove& move : dance->after(s)) {
-        rows.apply(move);
-        const Span span = span_of(move.fragment, move.fragments, 4);
-        for (std::int64_t e = span.first; e < span.first + span.count; ++e) {
-          std::vector<double> next(3);
-          for (const int i : move.islands) {
-            const auto ui = std::size_t(i), ue = std::size_t(e);
-            if (!move.merges) {
-              sent[ui][ue] = held[ui][ue] + fresh[ui][ue];
-              held[ui][ue] = sent[ui][ue];
-              fresh[ui][ue] = 0;
-              continue;
+  for (const int fragments : {1, 4})
+    for (const int steps : {57, 58, 59, 60}) {
+      Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+      recipe.fragments = fragments;
+      recipe.rounds = {round_of(pairs[0], 0.37, 3, fragments),
+                       round_of(pairs[1], 0.25, 3, fragments)};
+      const auto dance = make_dance(recipe);
+      PlainVectors vectors(3, 4);
+      Random random(7);
+      // By island and element: increments before the first copy, and since each.
+      std::vector<double> bins[3][4];
+      for (auto& island : bins)
+        for (auto& element : island) element = {0};
+      int merges[3][4] = {};
+      for (int step = 0; step < steps; ++step) {
+        for (const VectorMove& move : dance->after(step)) {
+          vectors.apply(move);
+          const Span span = span_of(move.fragment, move.fragments, 4);
+          for (const int i : move.islands)
+            for (std::int64_t e = span.first; e < span.first + span.count; ++e) {
+              if (move.merges)
+                ++merges[i][e];
+              else
+                bins[i][e].push_back(0);
             }
-            const auto& w = pairs[std::size_t(rounds[ui][ue]++ % 2)];
-            for (int j = 0; j < 3; ++j)
-              next[ui] += w[std::size_t(i * 3 + j)] * sent[std::size_t(j)][ue];
+        }
+        for (int i = 0; i < 3; ++i)
+          for (int e = 0; e < 4; ++e) {
+            const auto increment = float(random.between(-8, 8));
+            vectors.at(Buffer::kModel, i, e) += increment;
+            bins[i][e].back() += increment;
           }
-          if (move.merges)
-            for (const int i : move.islands)
-              held[std::size_t(i)][std::size_t(e)] = next[std::size_t(i)];
+      }
+      for (int e = 0; e < 4; ++e) {
+        std::size_t rounds = 0;
+        for (int i = 0; i < 3; ++i) rounds = std::max(rounds, bins[i][e].size() - 1);
+        std::vector<std::vector<double>> sent = {{bins[0][e][0], bins[1][e][0], bins[2][e][0]}},
+                                         mixed;
+        for (std::size_t k = 0; k < rounds; ++k) {
+          const auto& w = pairs[k % 2];
+          mixed.emplace_back(3);
+          sent.emplace_back(3);
+          for (std::size_t i = 0; i < 3; ++i) {
+            for (std::size_t j = 0; j < 3; ++j) mixed[k][i] += w[i * 3 + j] * sent[k][j];
+            sent[k + 1][i] = mixed[k][i] + (k + 1 < bins[i][e].size() ? bins[i][e][k + 1] : 0);
+          }
+        }
+        for (int i = 0; i < 3; ++i) {
+          const auto ui = std::size_t(i);
+          ASSERT_GE(bins[i][e].size(), 3u);
+          const std::size_t k = bins[i][e].size() - 2;  // the last round it has copied
+          double expected = bins[i][e].back() + sent[k][ui];
+          if (merges[i][e] == int(k) + 1) expected += mixed[k][ui] - sent[k][ui];
+          if (merges[i][e] == int(k) - 1) expected -= mixed[k - 1][ui] - sent[k - 1][ui];
+          ASSERT_LE(std::abs(merges[i][e] - int(k)), 1);
+          EXPECT_NEAR(vectors.at(Buffer::kModel, i, e), expected, 1e-3);
         }
       }
-      for (int i = 0; i < 3; ++i)
-        for (int e = 0; e < 4; ++e) {
-          const auto increment = float(random.between(-8, 8));
-          rows.at(Buffer::kModel, i, e) += increment;
-          fresh[std::size_t(i)][std::size_t(e)] += increment;
-        }
     }
-    for (int i = 0; i < 3; ++i)
-      for (int e = 0; e < 4; ++e)
-        EXPECT_NEAR(rows.at(Buffer::kModel, i, e),
-                    held[std::size_t(i)][std::size_t(e)] + fresh[std::size_t(i)][std::size_t(e)],
-                    1e-3);
-  }
+}
+
+TEST(Dance, ACopyCarriesACorrectionThatStillWaits) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.15, 2)};
+  Play play(recipe, {1, 3});
+  play.start_from({0, 8});
+  // At 0.15 the average 4 has come: (1, 11) + (4, −4) leaves as (5, 7). It is merged after step 2.
+  play.step(2);
+  EXPECT_EQ(play.x(0), 2 + 4);
+  EXPECT_EQ(play.x(1), 14 - 4);
+  // And the average of those, 6, after step 3.
+  play.step();
+  EXPECT_EQ(play.x(0), 7 + 1);
+  EXPECT_EQ(play.x(1), 13 - 1);
 }
 
 TEST(Dance, RoundsShorterThanAStepAreMergedOneAfterTheOther) {

@@ -41,8 +41,10 @@ std::vector<std::vector<Group>> hypercube(const Group& members, int k) {
     for (int i = 0; i < int(members.size()); ++i)
       if (i / stride % sides == 0) {
         groups.emplace_back();
-        for (int d = 0; d < sides; ++d)
-          groups.back().push_back(members[std::size_t(i + d * stride)]);
+        for (int d = 0; d < sides; ++d) {
+          const int member = i + d * stride;
+          groups.back().push_back(members[std::size_t(member)]);
+        }
       }
     rounds.push_back(std::move(groups));
     stride *= sides;

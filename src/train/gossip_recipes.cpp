@@ -122,7 +122,9 @@ RivalRecipes::Answer RivalRecipes::gossip(PolicyText& policy) const {
     lasted += steps > 0 ? std::max(round.length, steps * recipe.step_time) : round.length;
     for (int i = 0; i < islands_; ++i)
       for (int j = 0; j < islands_; ++j)
-        sent += i != j && mixing[std::size_t(i * islands_ + j)] != 0 ? 1.0 / islands_ : 0.0;
+        sent += i != j && mixing[std::size_t(i) * std::size_t(islands_) + std::size_t(j)] != 0
+                    ? 1.0 / islands_
+                    : 0.0;
     recipe.rounds.push_back(std::move(round));
   }
   if (recipe.rounds.empty()) return failure(fmt::format("{}: one island has nobody to meet", name));
@@ -165,7 +167,8 @@ RivalRecipes::Answer RivalRecipes::servers(PolicyText& policy) const {
     for (const IslandId i : members) {
       if (i != hosts.back()) within.push_back({i, hosts.back()});
       for (const IslandId j : members)
-        mixing[std::size_t(i * islands_ + j)] = 1.0 / double(members.size());
+        mixing[std::size_t(i) * std::size_t(islands_) + std::size_t(j)] =
+            1.0 / double(members.size());
     }
   }
   const IslandId centre = nearest(hosts);

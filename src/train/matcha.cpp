@@ -69,12 +69,12 @@ double decay_of(int n, const Matcha& graph, double weight) {
     add_laplacian(spread, n, graph.matchings[m], 2 * p * (1 - p));  // L² = 2L for a matching
   }
   Matrix all(mean.size());
+  const auto entry = [n](int i, int j) { return std::size_t(i) * std::size_t(n) + std::size_t(j); };
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
       double square = 0;
-      for (int k = 0; k < n; ++k)
-        square += mean[std::size_t(i * n + k)] * mean[std::size_t(k * n + j)];
-      const auto at = std::size_t(i * n + j);
+      for (int k = 0; k < n; ++k) square += mean[entry(i, k)] * mean[entry(k, j)];
+      const std::size_t at = entry(i, j);
       all[at] = (i == j ? 1.0 : 0.0) - 1.0 / n - 2 * weight * mean[at] +
                 weight * weight * (square + spread[at]);
     }
@@ -149,8 +149,8 @@ Matcha matcha(int n, const Ties& ties, double budget) {
     for (std::size_t m = 0; n > 1 && m < graph.matchings.size(); ++m) {
       double slope = 0;
       for (const auto& [a, b] : graph.matchings[m]) {
-        const double difference =
-            eigen.vectors[std::size_t(a * n + 1)] - eigen.vectors[std::size_t(b * n + 1)];
+        const double difference = eigen.vectors[std::size_t(a) * std::size_t(n) + 1] -
+                                  eigen.vectors[std::size_t(b) * std::size_t(n) + 1];
         slope += difference * difference;
       }
       graph.chances[m] += 0.5 / std::sqrt(ascent + 1.0) * slope;

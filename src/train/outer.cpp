@@ -13,7 +13,8 @@ class Outer : public Dance {
 
   // H steps, then everybody waits for the exchange.
   [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return double(steps) * recipe_.step_time + double(steps / recipe_.steps) * idle();
+    const std::int64_t exchanges = steps / recipe_.steps;
+    return double(steps) * recipe_.step_time + double(exchanges) * idle();
   }
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
     if (steps == 0) return {{Buffer::kTheta, all_, {{Buffer::kModel}}}};
@@ -147,7 +148,8 @@ class Pairs final : public Outer {
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     const auto rounds = std::int64_t(recipe_.rounds.size());
     const std::int64_t k = steps / recipe_.steps;
-    return double(steps) * recipe_.step_time + double(k / rounds) * starts_.back() +
+    const std::int64_t periods = k / rounds;
+    return double(steps) * recipe_.step_time + double(periods) * starts_.back() +
            starts_[std::size_t(k % rounds)];
   }
   [[nodiscard]] ClockSummary account() const override {

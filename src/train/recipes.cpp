@@ -173,7 +173,7 @@ Result<Recipe> recipe_for(const PlanFile& plan, const std::string& text,
   if (!blank) return blank;
   const Routes routes(plan.map);
   const Stage stage(plan.map, routes, plan.plan.stage);
-  const auto answer = [&]() -> Result<Recipe> {
+  auto answer = [&]() -> Result<Recipe> {
     if (policy->name() == "plan") return rotation(stage, plan.plan, *blank, *policy, settings);
     if (auto rival = RivalRecipes(plan, stage, *blank, settings).named(*policy)) return *rival;
     const auto schedule = named_schedule(policy->name(), plan.map, routes);
@@ -191,7 +191,7 @@ Result<Recipe> recipe_for(const PlanFile& plan, const std::string& text,
                     settings);
   }();
   if (!answer) return answer;
-  Recipe recipe = *answer;
+  Recipe recipe = std::move(*answer);
   recipe.learning_rate = policy->number("learning-rate", 0, 0, 10);
   const std::string refusal = policy->refusal();
   if (!refusal.empty()) return failure(refusal);

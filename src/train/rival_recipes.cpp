@@ -156,9 +156,9 @@ std::vector<double> RivalRecipes::random_pairing(std::uint64_t draw) const {
     mixing[std::size_t(a) * std::size_t(islands_) + std::size_t(b)] = weight;
   };
   for (int i = 0; i < islands_; ++i) set(i, i, 1);
-  for (int i = 0; i + 1 < islands_; i += 2)
-    for (const int a : {order[std::size_t(i)], order[std::size_t(i + 1)]})
-      for (const int b : {order[std::size_t(i)], order[std::size_t(i + 1)]}) set(a, b, 0.5);
+  for (std::size_t i = 0; i + 1 < order.size(); i += 2)
+    for (const int a : {order[i], order[i + 1]})
+      for (const int b : {order[i], order[i + 1]}) set(a, b, 0.5);
   return mixing;
 }
 

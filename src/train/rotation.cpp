@@ -17,9 +17,11 @@ class Rotation final : public Dance {
   explicit Rotation(const Recipe& recipe)
       : recipe_(recipe), islands_(island_count(recipe)), hidden_(hides(recipe)) {
     COTILLION_CHECK(!recipe.rounds.empty());
+    prompt_ = recipe.momentum == 0;
     for (const RecipeRound& round : recipe.rounds) {
       starts_.push_back(period_);
       period_ += round.length;
+      prompt_ = prompt_ && round.length >= recipe.step_time;
     }
   }
 
@@ -75,7 +77,8 @@ class Rotation final : public Dance {
   }
   [[nodiscard]] double start(std::int64_t k) const {
     const auto rounds = std::int64_t(recipe_.rounds.size());
-    return double(k / rounds) * period_ + starts_[std::size_t(k % rounds)];
+    const std::int64_t periods = k / rounds;
+    return double(periods) * period_ + starts_[std::size_t(k % rounds)];
   }
   [[nodiscard]] std::int64_t round_at(double time) const {
     const auto cycles = std::int64_t(std::floor(time / period_));
@@ -92,20 +95,19 @@ class Rotation final : public Dance {
     return islands;
   }
   [[nodiscard]] std::size_t at(int island, int fragment) const {
-    return std::size_t(island * recipe_.fragments + fragment);
+    return std::size_t(island) * std::size_t(recipe_.fragments) + std::size_t(fragment);
   }
   [[nodiscard]] std::int64_t merge_step(std::int64_t k, int island, int fragment) const {
-    const double due = start(k) + round(k).arrives[at(island, fragment)];
-    // Not in the step of its own copy: an exchange takes time, however little.
-    return std::max(std::int64_t(std::ceil(due / recipe_.step_time - kRounding)),
-                    copy_step(k, island, fragment));
+    return std::max(merged_by(k, island, fragment), copy_step(k, island, fragment));
   }
   [[nodiscard]] std::int64_t copy_step(std::int64_t k, int island, int fragment) const {
     const double due = start(k) + round(k).leaves[at(island, fragment)];
     const auto own = std::int64_t(std::floor(due / recipe_.step_time + kRounding));
-    if (k == 0) return own;
-    const double earlier = start(k - 1) + round(k - 1).arrives[at(island, fragment)];
-    return std::max(own, std::int64_t(std::ceil(earlier / recipe_.step_time - kRounding)));
+    return k == 0 || prompt_ ? own : std::max(own, merged_by(k - 1, island, fragment));
+  }
+  [[nodiscard]] std::int64_t merged_by(std::int64_t k, int island, int fragment) const {
+    const double due = start(k) + round(k).arrives[at(island, fragment)];
+    return std::int64_t(std::ceil(due / recipe_.step_time - kRounding));
   }
 
   static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
@@ -115,6 +117,19 @@ class Rotation final : public Dance {
     const auto add = [&](Buffer into, std::vector<Term> terms) {
       moves.push_back({into, who, std::move(terms), f, recipe_.fragments});
     };
+    if (prompt_) {
+      // A correction that has come, and waits for the end of the step, is on the wire already.
+      std::vector<int> waiting, others;
+      for (const int i : who)
+        (k > 0 && merged_by(k - 1, i, f) > copy_step(k, i, f) ? waiting : others).push_back(i);
+      std::vector<Term> terms = {{Buffer::kModel}};
+      if (hidden_) terms.push_back({Buffer::kHidden});
+      if (!others.empty()) moves.push_back({sent(k), others, terms, f, recipe_.fragments});
+      if (waiting.empty()) return;
+      terms.insert(terms.begin(), {{sent(k - 1), 1, rows(k - 1, f, waiting)}, {sent(k - 1), -1}});
+      moves.push_back({sent(k), waiting, terms, f, recipe_.fragments});
+      return;
+    }
     if (!hidden_) return add(sent(k), {{Buffer::kModel}});
     const bool sender = recipe_.momentum > 0 && recipe_.momentum_at_sender;
     if (sender && k > 0) {
@@ -202,6 +217,7 @@ class Rotation final : public Dance {
   const Recipe recipe_;
   const int islands_;
   const bool hidden_;
+  bool prompt_ = false;  // copies need not wait for the merge before them
   std::vector<double> starts_;
   double period_ = 0;
 };

@@ -12,7 +12,8 @@ class Servers final : public Dance {
   explicit Servers(const Recipe& recipe) : recipe_(recipe), all_(everyone(recipe)) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return double(steps) * recipe_.step_time + double(steps / recipe_.steps) * recipe_.exchange;
+    const std::int64_t exchanges = steps / recipe_.steps;
+    return double(steps) * recipe_.step_time + double(exchanges) * recipe_.exchange;
   }
 
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {

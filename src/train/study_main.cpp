@@ -117,7 +117,7 @@ Options parse(const std::vector<std::string>& arguments) {
       for (std::string seed; std::getline(list, seed, ',');)
         options.study.seeds.push_back(std::uint64_t(number(option, seed)));
     } else {
-      refuse(option + " " + value + ": unknown");
+      refuse(option + ": unknown, or not with such a value");
     }
   }
   if (options.recipes.empty() || options.output.empty()) refuse("RECIPES.json and -o are needed");

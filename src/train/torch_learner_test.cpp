@@ -194,8 +194,7 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
     const Training played =
         train(*simulated, *recipe, corpus, *model_named("mlp"), settings, {}, carrier->get());
     ASSERT_EQ(played.points.size(), expected.points.size());
-    // Packets leave while a step runs; the ideal copy waits for the merge at its end. Fragments of
-    // packets are a little later than fluid ones, and may miss a step's end.
+    // Fragments of packets are a little later than fluid ones, and may miss a step's end.
     const double within = recipe->fragments == 1 ? 1e-3 : 0.02;
     for (std::size_t p = 1; p < expected.points.size(); ++p) {
       EXPECT_NEAR(played.points[p].loss_of_mean, expected.points[p].loss_of_mean, within) << policy;
