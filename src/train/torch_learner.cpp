@@ -9,6 +9,9 @@
 #include "base/check.hpp"
 #include "train/torch_model.hpp"
 
+// OpenBLAS has threads of its own, which libtorch does not know; null with other libraries.
+extern "C" __attribute__((weak)) void openblas_set_num_threads(int);
+
 namespace cotillion {
 namespace {
 
@@ -33,10 +36,7 @@ class TorchLearner final : public Learner {
         specs_(parameters_of(settings.model)) {
     at::globalContext().setFloat32MatmulPrecision(settings.exact ? "highest" : "high");
     for (const ParameterSpec& spec : specs_) elements_ += spec.elements();
-    if (settings.threads > 0)
-      at::set_num_threads(settings.threads);
-    else if (device_.is_cpu() && elements_ < kWorthThreads)
-      at::set_num_threads(1);
+    set_threads();
     draw_first_values();
     first_moment_ = torch::zeros_like(model());
     second_moment_ = torch::zeros_like(model());
@@ -161,6 +161,14 @@ class TorchLearner final : public Learner {
     Tensor& buffer = buffers_[std::size_t(which)];
     if (!buffer.defined()) buffer = torch::zeros_like(model());
     return buffer;
+  }
+
+  void set_threads() const {
+    int threads = settings_.threads;
+    if (threads == 0 && device_.is_cpu() && elements_ < kWorthThreads) threads = 1;
+    if (threads == 0) return;
+    at::set_num_threads(threads);
+    if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
   }
 
   // The same for all islands, and the same on every device.
