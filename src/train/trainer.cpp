@@ -52,7 +52,7 @@ class Run {
     first_ = step_;
     bool stopped = false;
     while (step_ < last_ && !stopped) {
-      take_step();
+      if (!take_step()) break;
       if (next_evaluation_ < evaluate_at_.size() && evaluate_at_[next_evaluation_] == step_) {
         ++next_evaluation_;
         evaluate(step_);
@@ -93,7 +93,8 @@ class Run {
     return highest * warm * (settings_.rate_last + (1 - settings_.rate_last) * cosine);
   }
 
-  void take_step() {
+  // False when there is nothing left to train.
+  bool take_step() {
     ++step_;
     const std::vector<double> losses =
         learner_.backward(draw_batch(corpus_, settings_.seed, step_, settings_.batch, context_));
@@ -102,10 +103,12 @@ class Run {
     training_loss_ += mean;
     ++training_steps_;
     lately_ = lately_ == 0 ? mean : 0.95 * lately_ + 0.05 * mean;
-    if (!std::isfinite(mean)) throw std::runtime_error("the loss is no longer a number");
+    result_.diverged = !std::isfinite(mean);
+    if (result_.diverged) return false;
     carrier_.on_gradients(learner_, step_);
     learner_.update(rate(step_));
     move_after(step_);
+    return true;
   }
 
   void move_after(std::int64_t step) {
@@ -127,6 +130,9 @@ class Run {
     point.training_loss = training_steps_ > 0 ? training_loss_ / training_steps_ : 0;
     point.distance = distances_ > 0 ? distance_ / distances_ : 0;
     point.norm = learner_.disagreement(recipe_.shares).norm;
+    // A model that has diverged is no distance from anywhere.
+    if (!std::isfinite(point.distance)) point.distance = 0;
+    if (!std::isfinite(point.norm)) point.norm = 0;
     result_.points.push_back(std::move(point));
     training_loss_ = training_steps_ = distance_ = distances_ = 0;
   }
@@ -144,7 +150,7 @@ class Run {
     result_.egress_bytes = recipe_.egress * result_.seconds;
     if (settings_.target > 0) result_.target_time = time_to(result_.points, settings_.target);
     result_.computed_seconds += since(started_);
-    result_.finished = step_ == last_;
+    result_.finished = step_ == last_ || result_.diverged;
   }
 
   // The models in one file, the record so far in another beside it. Each is complete under another

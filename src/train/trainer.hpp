@@ -56,6 +56,7 @@ struct Training {
   std::optional<double> target_time;  // seconds; interpolated between points
   double computed_seconds = 0;        // real time that it took
   bool finished = false;              // not when it was stopped
+  bool diverged = false;              // ended when the loss was no longer a number
 };
 
 // The first time at which the mean model is as good as that.

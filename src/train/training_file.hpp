@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Result<std::vector<Recipe>> read_recipes(const std::string& text);
 
 [[nodiscard]] Json to_json(const Training& training);
-// Throws Json's exceptions, for what this program wrote itself.
+// Throws std::exception with what is wrong.
 [[nodiscard]] Training training_from(const Json& json);
 // {"trainings": […]}
 [[nodiscard]] Result<std::vector<Training>> read_trainings(const std::string& text);

@@ -16,7 +16,8 @@ namespace {
 using Runs = std::vector<const Training*>;
 
 double final_loss(const Training& training) {
-  return training.points.empty() ? INFINITY : training.points.back().loss_of_mean;
+  const bool none = training.points.empty() || training.diverged;
+  return none ? INFINITY : training.points.back().loss_of_mean;
 }
 
 double mean_of(const Runs& runs, const auto& field) {

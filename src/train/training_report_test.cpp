@@ -65,6 +65,17 @@ TEST(TrainingFile, WhatIsWrittenIsReadBack) {
   const auto read = read_trainings(file.dump());
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(to_json(read->at(0)), file["trainings"][0]);
+  const auto refused = [&](const char* pointer, const Json& value) {
+    Json wrong = file;
+    wrong[Json::json_pointer(pointer)] = value;
+    const auto none = read_trainings(wrong.dump());
+    return none ? "" : none.error().message;
+  };
+  EXPECT_THAT(refused("/trainings/0/points/1/island_loss", {1.0}),
+              HasSubstr("one for each island"));
+  EXPECT_THAT(refused("/trainings/0/points", Json::array()), HasSubstr("without points"));
+  EXPECT_THAT(refused("/trainings/0/steps", 1e300), HasSubstr("steps: a number"));
+  EXPECT_THAT(refused("/trainings/0/settings/batch", 1.5), HasSubstr("batch: a whole number"));
   EXPECT_FALSE(read_trainings("{}").has_value());
   EXPECT_FALSE(read_trainings("[").has_value());
 }
