@@ -71,6 +71,26 @@ double predicted(const Training& training, const std::string& objective) {
   return NAN;
 }
 
+// How far each run is behind the other policy's run of the same seed: what seeds have in common
+// cancels.
+std::vector<double> behind(const Runs& runs, const Runs& best) {
+  std::vector<double> differences;
+  for (const Training* run : runs)
+    for (const Training* other : best)
+      if (run->settings.seed == other->settings.seed)
+        differences.push_back(final_loss(*run) - final_loss(*other));
+  return differences;
+}
+
+std::string difference_text(const std::vector<double>& differences) {
+  double mean = 0, squares = 0;
+  for (const double d : differences) mean += d / double(differences.size());
+  for (const double d : differences) squares += (d - mean) * (d - mean);
+  if (differences.empty() || !std::isfinite(mean)) return "–";
+  if (differences.size() < 2) return fmt::format("{:.4f}", mean);
+  return fmt::format("{:.4f} ± {:.4f}", mean, std::sqrt(squares / double(differences.size() - 1)));
+}
+
 std::string number(double value, const char* form = "{:.4f}") {
   return std::isfinite(value) ? fmt::format(fmt::runtime(form), value) : "–";
 }
@@ -78,13 +98,15 @@ std::string number(double value, const char* form = "{:.4f}") {
 Rows rows_of(const std::vector<Training>& trainings) {
   const bool target = std::any_of(trainings.begin(), trainings.end(),
                                   [](const Training& t) { return t.settings.target > 0; });
-  Rows rows = {{"policy", "loss", "±", "islands", "distance", "steps", "Mtokens", "clock s",
-                "trains", "GB sent"}};
+  Rows rows = {{"policy", "loss", "±", "behind the best", "islands", "distance", "steps", "Mtokens",
+                "clock s", "trains", "GB sent"}};
   if (target) rows[0].emplace_back("s to target");
-  for (const Runs& runs : by_policy(trainings)) {
+  const std::vector<Runs> policies = by_policy(trainings);
+  for (const Runs& runs : policies) {
     const Training& one = *runs[0];
     rows.push_back({one.recipe.name, number(mean_of(runs, final_loss)),
                     runs.size() > 1 ? number(spread_of(runs, final_loss)) : "–",
+                    difference_text(behind(runs, policies[0])),
                     number(mean_of(runs, mean_island_loss)),
                     number(mean_of(runs, late_distance), "{:.5f}"), fmt::format("{}", one.steps),
                     number(one.points.empty() ? 0 : one.points.back().tokens / 1e6, "{:.2f}"),

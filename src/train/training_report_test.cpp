@@ -55,6 +55,7 @@ TEST(TrainingReport, SeedsAreOneLineWithTheirSpreadAndTheBestComesFirst) {
   EXPECT_LT(text.find("fast"), text.find("slow"));
   EXPECT_THAT(text, HasSubstr("2.1000"));
   EXPECT_THAT(text, HasSubstr("0.1414"));
+  EXPECT_THAT(text, HasSubstr("1.5000"));  // behind the fast one of the same seed
   const IllustratedPage page = training_page(all, "tests");
   EXPECT_EQ(page.figures.size(), 5u);
   EXPECT_THAT(page.figures[0].svg, HasSubstr("slow"));
