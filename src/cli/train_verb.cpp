@@ -138,6 +138,10 @@ void run(Options& options, Outcome& code) {
     if (!file.empty()) expect_writable(file);
   if (!options.faults.empty() && options.exchange != "simulated")
     throw Stop{kUsedWrongly, "--faults needs --exchange simulated; --lose is for ideal ones"};
+  if (!options.study.training.checkpoint.empty() && options.exchange == "simulated")
+    throw Stop{kUsedWrongly,
+               "--checkpoint: a simulated exchange has packets in flight, and cannot be "
+               "taken up again"};
   if (options.plan.empty() && options.from.empty())
     throw Stop{kUsedWrongly, "PLAN is required, or --from"};
   if (options.study.training.steps == 0 && options.study.training.seconds == 0)

@@ -79,10 +79,15 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
       training.seed = seed;
       const ClockSummary account = make_dance(recipe)->account();
       const auto islands = events.learner(learner);
-      Training made = train(
-          *islands, recipe, study.corpus, study.model, training, [&](const Progress& progress) {
-            return events.progress && events.progress(recipe, seed, progress, account);
-          });
+      std::unique_ptr<Carrier> carrier;
+      if (events.carrier)
+        carrier = events.carrier(recipe, islands->parameters(),
+                                 last_step(*ideal_carrier(recipe), recipe.step_time, training));
+      const auto watch = [&](const Progress& progress) {
+        return events.progress && events.progress(recipe, seed, progress, account);
+      };
+      Training made =
+          train(*islands, recipe, study.corpus, study.model, training, watch, carrier.get());
       made.model = settings.model;
       made.data = study.data;
       const bool stopped = !made.finished;

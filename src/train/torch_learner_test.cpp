@@ -8,7 +8,7 @@
 #include "train/plain_vectors.hpp"
 #include "train/recipes.hpp"
 #include "train/simulated_carrier.hpp"
-#include "train/trainer.hpp"
+#include "train/study.hpp"
 
 namespace cotillion {
 namespace {
@@ -203,6 +203,41 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
           << policy;
     }
   }
+}
+
+TEST(TorchLearner, AStudyRunsEachRecipeOnceForEachSeed) {
+  StudySettings settings;
+  settings.model = "mlp";
+  settings.data = "synthetic:100kB";
+  settings.seeds = {1, 2};
+  settings.learner = small(3);
+  settings.training.steps = 4;
+  settings.training.evaluations = 1;
+  const auto study = prepare(settings, 3);
+  ASSERT_TRUE(study.has_value()) << study.error().message;
+  int carriers = 0;
+  std::size_t told = 0;
+  StudyEvents events;
+  events.learner = make_learner;
+  events.carrier = [&](const Recipe&, std::int64_t elements, std::int64_t steps) {
+    ++carriers;
+    EXPECT_GT(elements, 1000);
+    EXPECT_EQ(steps, 4);
+    return std::unique_ptr<Carrier>();
+  };
+  events.finished = [&](const std::vector<Training>& so_far) { told = so_far.size(); };
+  const std::vector<Recipe> recipes = {all_kinds()[0], all_kinds()[5]};
+  auto trainings = run_study(settings, *study, recipes, {}, events);
+  ASSERT_EQ(trainings.size(), 4u);
+  EXPECT_EQ(told, 4u);
+  EXPECT_EQ(carriers, 4);
+  // The same first values and text for all of a seed, and others for another.
+  EXPECT_EQ(trainings[0].points[0].loss_of_mean, trainings[1].points[0].loss_of_mean);
+  EXPECT_NE(trainings[0].points[0].loss_of_mean, trainings[2].points[0].loss_of_mean);
+  settings.seeds = {1, 2, 3};
+  trainings = run_study(settings, *study, recipes, std::move(trainings), events);
+  EXPECT_EQ(trainings.size(), 6u);
+  EXPECT_EQ(carriers, 6);
 }
 
 TEST(TorchLearner, ATransformerLearnsOnItsOwnIslandToo) {
