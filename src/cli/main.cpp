@@ -27,6 +27,7 @@ constexpr const char* kAbout =
     "  cotillion coordinator    PLAN.json    the one whom islands and edges call to play a plan\n"
     "  cotillion edge | island               the daemons of a site\n"
     "  cotillion clock                       how far this machine's clock is trusted, and by whom\n"
+    "  cotillion train          PLAN.json    real models trained by it, and by its rivals\n"
     "  cotillion compare        MAP.toml     every schedule and every rival, one table\n"
     "  cotillion sweep          MAP.toml     how the answer moves with memory, rates, payload\n"
     "  cotillion report         MAP.toml     all of it as figures and one HTML page\n"
@@ -75,6 +76,7 @@ int main(int argc, char** argv) {
   add_edge(app, outcome);
   add_island(app, outcome);
   add_clock(app, outcome);
+  add_train(app, outcome);
   add_compare(app, outcome);
   add_sweep(app, outcome);
   add_report(app, outcome);

@@ -22,6 +22,7 @@ void add_coordinator(CLI::App& app, Outcome& outcome);
 void add_edge(CLI::App& app, Outcome& outcome);
 void add_island(CLI::App& app, Outcome& outcome);
 void add_clock(CLI::App& app, Outcome& outcome);
+void add_train(CLI::App& app, Outcome& outcome);
 void add_compare(CLI::App& app, Outcome& outcome);
 void add_sweep(CLI::App& app, Outcome& outcome);
 void add_report(CLI::App& app, Outcome& outcome);

@@ -1,0 +1,267 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/fingerprint.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/report_page.hpp"
+#include "cli/settings.hpp"
+#include "cli/torch_module.hpp"
+#include "cli/verbs.hpp"
+#include "train/recipes.hpp"
+#include "train/simulated_carrier.hpp"
+#include "train/study.hpp"
+#include "train/training_file.hpp"
+#include "train/training_report.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+struct Options {
+  std::string plan;
+  std::vector<std::string> policies = {"plan"};
+  std::vector<std::string> from;
+  std::string split = "alike";
+  std::string step_time;
+  std::vector<double> island_weights;
+  double lose = 0;
+  std::string missing = "mean";
+  std::string exchange = "ideal";
+  std::string faults;
+  std::string export_recipes;
+  std::string output;
+  std::string figures;
+  bool json = false;
+  StudySettings study;
+};
+
+PlanFile plan_of(const Options& options, Provenance& made_by) {
+  const std::string text = read_file(options.plan);
+  auto plan = read_plan(text, options.plan);
+  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
+  made_by.inputs.emplace_back("plan", fingerprint(text));
+  return std::move(*plan);
+}
+
+Faults faults_of(const Options& options, const PlanFile& plan, Provenance& made_by) {
+  if (options.faults.empty()) return {};
+  const std::string text = read_file(options.faults);
+  auto faults = read_faults(text, options.faults, plan);
+  if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
+  made_by.inputs.emplace_back("faults", fingerprint(text));
+  return std::move(*faults);
+}
+
+std::vector<Recipe> recipes_of(const Options& options, const PlanFile& plan) {
+  RecipeSettings settings;
+  if (!options.step_time.empty())
+    settings.step_time =
+        Seconds(option_value(parse_duration(options.step_time), "--step-time")).seconds();
+  settings.shares = options.island_weights;
+  settings.lost = options.lose;
+  settings.missing = options.missing == "own" ? Missing::kOwnForMissing : Missing::kMeanOfPresent;
+  settings.seed = options.study.seeds.front();
+  std::vector<Recipe> recipes;
+  for (const std::string& policy : options.policies) {
+    auto recipe = recipe_for(plan, policy, settings);
+    if (!recipe) throw Stop{kUsedWrongly, recipe.error().message};
+    if (options.exchange == "simulated") recipe->name += ", simulated";
+    recipes.push_back(std::move(*recipe));
+  }
+  return recipes;
+}
+
+Json file_of(const Provenance& made_by, const std::vector<Training>& trainings) {
+  Json file = cotillion::to_json(made_by);
+  file["trainings"] = Json::array();
+  for (const Training& training : trainings) file["trainings"].push_back(to_json(training));
+  return file;
+}
+
+void export_recipes(const Options& options, const Provenance& made_by,
+                    const std::vector<Recipe>& recipes) {
+  Json file = cotillion::to_json(made_by);
+  file["recipes"] = Json::array();
+  for (const Recipe& recipe : recipes) file["recipes"].push_back(to_json(recipe));
+  write_file(options.export_recipes, file.dump() + "\n");
+  print(fmt::format("{} recipes written to {}\n", recipes.size(), options.export_recipes));
+}
+
+std::vector<Training> train_all(const Options& options, const PlanFile& plan, const Faults& faults,
+                                const std::vector<Recipe>& recipes, const Provenance& made_by) {
+  const auto study = prepare(options.study, island_count(recipes.front()));
+  if (!study) throw Stop{kUsedWrongly, study.error().message};
+  const auto say = progress_line();
+  const Interrupt interrupt;
+  StudyEvents events;
+  events.learner = load_learner;
+  if (options.exchange == "simulated")
+    events.carrier = [&](const Recipe& recipe, std::int64_t elements, std::int64_t steps) {
+      auto carrier = simulated_carrier(plan, recipe, faults, elements, steps);
+      if (!carrier) throw Stop{kUsedWrongly, carrier.error().message};
+      return std::move(*carrier);
+    };
+  events.progress = [&](const Recipe& recipe, std::uint64_t seed, const Progress& progress,
+                        const ClockSummary& account) {
+    say(progress_text(recipe, seed, progress, account));
+    return interrupt.asked();
+  };
+  // Hours may have gone into what is there already.
+  events.finished = [&](const std::vector<Training>& so_far) {
+    if (!options.output.empty())
+      write_file(options.output, file_of(made_by, so_far).dump(1) + "\n");
+  };
+  try {
+    std::vector<Training> trainings = run_study(options.study, *study, recipes, {}, events);
+    end_progress();
+    return trainings;
+  } catch (const std::exception& problem) {
+    end_progress();
+    throw Stop{kWorldFailed, problem.what()};
+  }
+}
+
+std::vector<Training> read_all(const Options& options, Provenance& made_by) {
+  std::vector<Training> all;
+  for (const std::string& path : options.from) {
+    const std::string text = read_file(path);
+    auto read = read_trainings(text);
+    if (!read) throw Stop{kUsedWrongly, path + ": " + read.error().message};
+    made_by.inputs.emplace_back("trainings", fingerprint(text));
+    for (Training& training : *read) all.push_back(std::move(training));
+  }
+  return all;
+}
+
+void run(Options& options, Outcome& code) {
+  for (const std::string& file : {options.output, options.export_recipes})
+    if (!file.empty()) expect_writable(file);
+  if (!options.faults.empty() && options.exchange != "simulated")
+    throw Stop{kUsedWrongly, "--faults needs --exchange simulated; --lose is for ideal ones"};
+  if (!options.study.training.checkpoint.empty() && options.exchange == "simulated")
+    throw Stop{kUsedWrongly,
+               "--checkpoint: a simulated exchange has packets in flight, and cannot be "
+               "taken up again"};
+  if (options.plan.empty() && options.from.empty())
+    throw Stop{kUsedWrongly, "PLAN is required, or --from"};
+  if (options.study.training.steps == 0 && options.study.training.seconds == 0)
+    options.study.training.steps = 300;
+  options.study.split = options.split == "alike" ? Split::kAlike : Split::kBySource;
+  options.study.training.resume = !options.study.training.checkpoint.empty();
+  Provenance made_by = provenance();
+  made_by.seed = options.study.seeds.front();
+  std::vector<Training> trainings = read_all(options, made_by);
+  if (!options.plan.empty()) {
+    const PlanFile plan = plan_of(options, made_by);
+    const Faults faults = faults_of(options, plan, made_by);
+    const std::vector<Recipe> recipes = recipes_of(options, plan);
+    if (!options.export_recipes.empty()) return export_recipes(options, made_by, recipes);
+    for (Training& training : train_all(options, plan, faults, recipes, made_by))
+      trainings.push_back(std::move(training));
+  }
+  if (trainings.empty()) throw Stop{kUsedWrongly, "there is no training in these files"};
+  if (!options.output.empty())
+    write_file(options.output, file_of(made_by, trainings).dump(1) + "\n");
+  std::string text = training_text(trainings);
+  if (!options.figures.empty()) {
+    make_folder(options.figures);
+    const PageOptions page_options{options.figures};
+    const IllustratedPage page = training_page(
+        trainings, fmt::format("Cotillion {} ({}).", made_by.version, made_by.commit));
+    write_page(page_options, page, progress_line());
+    end_progress();
+    text += "\n" + written_text(page_options, page);
+  }
+  if (options.json)
+    print_json(file_of(made_by, trainings));
+  else
+    print(text);
+  if (!trainings.back().finished) code.code = kWorldFailed;
+}
+
+std::string policy_help() {
+  std::string text =
+      "What to train by (default plan); may be repeated. NAME[:key=value,…], any with "
+      "learning-rate=:";
+  for (const PolicyName& policy : policy_names())
+    text += fmt::format("\n  {}: {}", policy.name, policy.help);
+  return text;
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Outcome& outcome) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* train = app.add_subcommand(
+      "train", "Train real models under a plan, and under what people use today, on one clock");
+  StudySettings& study = options->study;
+  TrainingSettings& training = study.training;
+  train->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote");
+  train->add_option("--policy", options->policies, policy_help())->allow_extra_args(false);
+  train->add_option("--model", study.model,
+                    "gpt:0.5M (default), gpt:2M, 7M, 25M, 50M, 125M: byte-level transformers; mlp");
+  train->add_option("--context", study.context, "Bytes a model sees (default: the model's own)")
+      ->check(CLI::Range(8, 65536));
+  train->add_option(
+      "--data", study.data,
+      "synthetic:2MB (default): made-up text of that size; or a folder of text files");
+  train->add_option("--split", options->split, "alike: islands' texts are alike; by-source: not")
+      ->check(CLI::IsMember({"alike", "by-source"}));
+  train->add_option("--seconds", training.seconds, "End at this time on the planned clock")
+      ->check(CLI::PositiveNumber);
+  train->add_option("--steps", training.steps, "End after so many steps (default 300)")
+      ->check(CLI::Range(std::int64_t(1), std::int64_t(1'000'000'000)));
+  train->add_option("--seeds", study.seeds, "One run of every policy for each (default 1)")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  train->add_option("--batch", training.batch, "Windows of each island in a step (default 8)")
+      ->check(CLI::Range(1, 65536));
+  train->add_option("--rate", training.rate, "Learning rate (default 0.002)")
+      ->check(CLI::PositiveNumber);
+  train->add_option("--warmup", training.warmup, "Steps until it is reached (default 20)")
+      ->check(CLI::Range(0, 1'000'000));
+  train->add_option("--evaluations", training.evaluations, "On held-out text (default 20)")
+      ->check(CLI::Range(1, 10'000));
+  train->add_option("--windows", training.windows, "Of held-out text in each (default 32)")
+      ->check(CLI::Range(1, 100'000));
+  train->add_option("--target", training.target, "A loss whose time is reported")
+      ->check(CLI::PositiveNumber);
+  train->add_option("--step-time", options->step_time, "τ (default: the plan's)");
+  train
+      ->add_option("--island-weights", options->island_weights,
+                   "Of every island, as 1,2,1,…; averages conserve the weighted mean")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  train
+      ->add_option("--lose", options->lose,
+                   "Share of contributions that never come, of our policies (default 0)")
+      ->check(CLI::Range(0.0, 0.9));
+  train
+      ->add_option("--missing", options->missing,
+                   "In their place: mean of those present (default), or one's own")
+      ->check(CLI::IsMember({"mean", "own"}));
+  train
+      ->add_option("--exchange", options->exchange,
+                   "ideal: averages as planned; simulated: packet by packet, of the plan itself")
+      ->check(CLI::IsMember({"ideal", "simulated"}));
+  train->add_option("--faults", options->faults, "What befalls packets of a simulated exchange");
+  train->add_option("--device", study.learner.device, "auto (default), cpu, cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
+  train->add_flag("--exact", study.learner.exact, "No TF32 on a GPU");
+  train
+      ->add_option("--threads", study.learner.threads,
+                   "Of the CPU (default: one for small models, all for others)")
+      ->check(CLI::Range(1, 1024));
+  train->add_option("--checkpoint", training.checkpoint,
+                    "Keep the run in progress there, and go on from it if it is there");
+  train->add_option("--export-recipes", options->export_recipes,
+                    "Train nothing: write the policies for train_study, on a machine with a GPU");
+  train->add_option("--from", options->from, "Show trainings that were written before, too")
+      ->allow_extra_args(false);
+  train->add_option("-o,--output", options->output, "Write the trainings as JSON");
+  train->add_option("--figures", options->figures, "Write figures and a page into this folder");
+  train->add_flag("--json", options->json, "Print them as JSON");
+  train->callback([options, &outcome] { run(*options, outcome); });
+}
+
+}  // namespace cotillion::cli

@@ -1,0 +1,138 @@
+#include "train/recipes.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "plan/named_schedule.hpp"
+#include "tests/support/plans.hpp"
+#include "train/dance.hpp"
+#include "train/training_file.hpp"
+
+namespace cotillion {
+namespace {
+
+using ::testing::HasSubstr;
+
+PlanFile paper_plan(const std::string& schedule) {
+  PlanFile plan = testing::nine_city_plan(schedule, Bytes{32'000'000'000}, Bytes{1'000'000'000});
+  plan.plan.settings.step_time = Seconds::from_ps(169e9);
+  return plan;
+}
+
+Recipe recipe(const PlanFile& plan, const std::string& policy) {
+  auto made = recipe_for(plan, policy, {});
+  EXPECT_TRUE(made.has_value()) << (made ? "" : made.error().message);
+  return made ? *made : Recipe{};
+}
+
+std::string refusal(const PlanFile& plan, const std::string& policy) {
+  const auto made = recipe_for(plan, policy, {});
+  EXPECT_FALSE(made.has_value()) << policy;
+  return made ? "" : made.error().message;
+}
+
+TEST(Recipes, APlanIsItsRoundsOnItsClock) {
+  const PlanFile plan = paper_plan("triangles");
+  const Recipe whole = recipe(plan, "plan");
+  ASSERT_EQ(whole.rounds.size(), 2u);
+  EXPECT_NEAR(whole.rounds[0].length, 0.5142, 1e-4);
+  for (int i = 0; i < 9; ++i) {
+    EXPECT_EQ(whole.rounds[0].leaves[std::size_t(i)], 0);
+    EXPECT_EQ(whole.rounds[0].arrives[std::size_t(i)], whole.rounds[0].length);
+    double row = 0;
+    for (int j = 0; j < 9; ++j) row += whole.rounds[0].mixing[std::size_t(i * 9 + j)];
+    EXPECT_NEAR(row, 1, 1e-12);
+  }
+  EXPECT_NEAR(whole.staleness[0].second, 1157.0, 0.1);
+}
+
+TEST(Recipes, FragmentsAreInFlightForThePlannedDelayAtMost) {
+  const PlanFile plan = paper_plan("all-to-all");
+  const Recipe streamed = recipe(plan, "plan:fragments=8");
+  const RecipeRound& round = streamed.rounds[0];
+  double longest = 0;
+  for (std::size_t at = 0; at < round.leaves.size(); ++at)
+    longest = std::max(longest, round.arrives[at] - round.leaves[at]);
+  EXPECT_NEAR(longest, plan.plan.streamed_delay.seconds(), 1e-3);
+  EXPECT_LE(round.arrives.back(), round.length + 1e-12);
+  // And on the clock of steps, a wait at either end more.
+  const ClockSummary account = make_dance(streamed)->account();
+  EXPECT_LE(account.delay_max, longest + 2 * 0.169 + 1e-9);
+  EXPECT_GE(account.delay_mean, longest / 2);
+}
+
+TEST(Recipes, WeightsOfIslandsConserveTheWeightedMean) {
+  RecipeSettings settings;
+  settings.shares = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  const auto made = recipe_for(paper_plan("triangles"), "plan", settings);
+  ASSERT_TRUE(made.has_value());
+  for (const RecipeRound& round : made->rounds)
+    for (int j = 0; j < 9; ++j) {
+      double column = 0;
+      for (int i = 0; i < 9; ++i)
+        column += made->shares[std::size_t(i)] * round.mixing[std::size_t(i * 9 + j)];
+      EXPECT_NEAR(column, made->shares[std::size_t(j)], 1e-12);
+    }
+}
+
+TEST(Recipes, RivalsRunOnTheMapsOwnPrices) {
+  const PlanFile plan = paper_plan("triangles");
+  // docs/model.md: butterfly 943.5 ms, the best ring 1182.6 ms, all-to-all with hardware 676.2 ms.
+  EXPECT_NEAR(recipe(plan, "synchronous").exchange, 0.9435, 2e-4);
+  EXPECT_NEAR(recipe(plan, "synchronous:network=ring").exchange, 1.1826, 2e-4);
+  EXPECT_NEAR(recipe(plan, "synchronous:network=hardware").exchange, 0.6762, 1e-4);
+  EXPECT_EQ(recipe(plan, "synchronous:network=free").exchange, 0);
+  EXPECT_NEAR(make_dance(recipe(plan, "local-sgd:steps=8"))->time_after(16),
+              16 * 0.169 + 2 * 0.9435, 1e-3);
+  const Recipe streaming = recipe(plan, "streaming-diloco:network=hardware");
+  EXPECT_LE(streaming.overlap, streaming.steps);
+  EXPECT_EQ(streaming.steps, 4);  // 560 ms of payload at 14.29 Gbps
+  const Recipe peers = recipe(plan, "one-peer");
+  EXPECT_EQ(peers.rounds.size(), 4u);
+  double slowest = 0;
+  for (const RecipeRound& round : peers.rounds) slowest = std::max(slowest, round.length);
+  EXPECT_NEAR(slowest, 0.5031, 2e-4);
+}
+
+TEST(Recipes, EveryNameMakesARecipeThatCanBeCarriedInAFile) {
+  const PlanFile plan = paper_plan("all-to-all");
+  Json file = {{"recipes", Json::array()}};
+  std::vector<Recipe> made;
+  for (const PolicyName& policy : policy_names()) {
+    made.push_back(recipe(plan, policy.name));
+    file["recipes"].push_back(to_json(made.back()));
+  }
+  const auto read = read_recipes(file.dump());
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  ASSERT_EQ(read->size(), made.size());
+  for (std::size_t r = 0; r < made.size(); ++r) {
+    EXPECT_EQ(to_json((*read)[r]), to_json(made[r]));
+    const auto dance = make_dance((*read)[r]);
+    EXPECT_GT(dance->account().cycle, 0) << made[r].name;
+    EXPECT_GE(dance->time_after(100), 100 * 0.169 - 1e-9) << made[r].name;
+    for (std::int64_t step = 0; step < 100; ++step) {
+      EXPECT_LE(dance->time_after(step), dance->time_after(step + 1)) << made[r].name;
+      for (const VectorMove& move : dance->after(step)) EXPECT_FALSE(move.islands.empty());
+    }
+  }
+}
+
+TEST(Recipes, RefusalsSayWhy) {
+  const PlanFile plan = paper_plan("triangles");
+  EXPECT_THAT(refusal(plan, "plan:momentum=0.9,at=receiver"), HasSubstr("does not converge"));
+  EXPECT_THAT(refusal(plan, "plan:momentum=0.9,at=everyone"), HasSubstr("has none"));
+  EXPECT_THAT(refusal(plan, "plan:speed=3"), HasSubstr("no setting 'speed'"));
+  EXPECT_THAT(refusal(plan, "plan:own-weight=2"), HasSubstr("own-weight=2"));
+  EXPECT_THAT(refusal(plan, "dilocco"), HasSubstr("did you mean 'diloco'"));
+  EXPECT_THAT(refusal(plan, "streaming-diloco:steps=1"), HasSubstr("at least"));
+  EXPECT_THAT(refusal(plan, "d-psgd:steps=2,fragments=4"), HasSubstr("steps=0"));
+  EXPECT_THAT(refusal(plan, "noloco:pull=0.1"), HasSubstr("pull=0.1"));
+  EXPECT_THAT(refusal(plan, "local-sgd:steps"), HasSubstr("key=value"));
+  const auto broken = read_recipes(R"({"recipes": [{"name": "x"}]})");
+  EXPECT_THAT(broken.error().message, HasSubstr("not a file of recipes"));
+}
+
+}  // namespace
+}  // namespace cotillion

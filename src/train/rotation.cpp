@@ -1,0 +1,231 @@
+// The paper's rule on the plan's clock, whole or by fragments, with its refinements: own weight,
+// momentum, contributions that are missing. The arithmetic is that of protocol/merge.
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+#include "base/random.hpp"
+#include "train/dance.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr double kRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
+
+class Rotation final : public Dance {
+ public:
+  explicit Rotation(const Recipe& recipe)
+      : recipe_(recipe), islands_(island_count(recipe)), hidden_(hides(recipe)) {
+    COTILLION_CHECK(!recipe.rounds.empty());
+    prompt_ = recipe.momentum == 0;
+    for (const RecipeRound& round : recipe.rounds) {
+      starts_.push_back(period_);
+      period_ += round.length;
+      prompt_ = prompt_ && round.length >= recipe.step_time;
+    }
+  }
+
+  [[nodiscard]] double time_after(std::int64_t steps) const override {
+    return double(steps) * recipe_.step_time;
+  }
+
+  [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
+    std::vector<VectorMove> moves;
+    // Rounds in order, and in each the copies before the merges: rounds may be shorter than steps.
+    const std::int64_t first = round_at(double(steps - 1) * recipe_.step_time) - 1;
+    const std::int64_t last = round_at(double(steps + 1) * recipe_.step_time);
+    for (std::int64_t k = std::max<std::int64_t>(0, first); k <= last; ++k) {
+      for (int f = 0; f < recipe_.fragments; ++f) {
+        const std::vector<int> copying =
+            those([&](int island) { return copy_step(k, island, f) == steps; });
+        if (!copying.empty()) copy(moves, k, f, copying);
+      }
+      for (int f = 0; f < recipe_.fragments; ++f) {
+        const std::vector<int> merging =
+            those([&](int island) { return merge_step(k, island, f) == steps; });
+        if (!merging.empty()) merge(moves, k, f, merging);
+      }
+    }
+    return moves;
+  }
+
+  [[nodiscard]] ClockSummary account() const override {
+    ClockSummary account;
+    double count = 0;
+    const auto rounds = std::int64_t(recipe_.rounds.size());
+    // Rounds fall differently on steps each time: look at some.
+    const std::int64_t looked = std::max<std::int64_t>(rounds, 24);
+    for (std::int64_t k = 0; k < looked; ++k)
+      for (int i = 0; i < islands_; ++i)
+        for (int f = 0; f < recipe_.fragments; ++f) {
+          const double delay = double(merge_step(k, i, f) - copy_step(k, i, f)) * recipe_.step_time;
+          account.delay_mean += delay;
+          account.delay_max = std::max(account.delay_max, delay);
+          ++count;
+        }
+    account.delay_mean /= count;
+    account.cycle = period_ / double(rounds);
+    return account;
+  }
+
+ private:
+  static bool hides(const Recipe& recipe) {
+    return recipe.own_weight < 1 || (recipe.momentum > 0 && recipe.momentum_at_sender);
+  }
+  [[nodiscard]] const RecipeRound& round(std::int64_t k) const {
+    return recipe_.rounds[std::size_t(k % std::int64_t(recipe_.rounds.size()))];
+  }
+  [[nodiscard]] double start(std::int64_t k) const {
+    const auto rounds = std::int64_t(recipe_.rounds.size());
+    const std::int64_t periods = k / rounds;
+    return double(periods) * period_ + starts_[std::size_t(k % rounds)];
+  }
+  [[nodiscard]] std::int64_t round_at(double time) const {
+    const auto cycles = std::int64_t(std::floor(time / period_));
+    const double within = time - double(cycles) * period_;
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), within);
+    return cycles * std::int64_t(starts_.size()) + (next - starts_.begin()) - 1;
+  }
+
+  template <class Condition>
+  [[nodiscard]] std::vector<int> those(Condition condition) const {
+    std::vector<int> islands;
+    for (int i = 0; i < islands_; ++i)
+      if (condition(i)) islands.push_back(i);
+    return islands;
+  }
+  [[nodiscard]] std::size_t at(int island, int fragment) const {
+    return std::size_t(island) * std::size_t(recipe_.fragments) + std::size_t(fragment);
+  }
+  [[nodiscard]] std::int64_t merge_step(std::int64_t k, int island, int fragment) const {
+    return std::max(merged_by(k, island, fragment), copy_step(k, island, fragment));
+  }
+  [[nodiscard]] std::int64_t copy_step(std::int64_t k, int island, int fragment) const {
+    const double due = start(k) + round(k).leaves[at(island, fragment)];
+    const auto own = std::int64_t(std::floor(due / recipe_.step_time + kRounding));
+    return k == 0 || prompt_ ? own : std::max(own, merged_by(k - 1, island, fragment));
+  }
+  [[nodiscard]] std::int64_t merged_by(std::int64_t k, int island, int fragment) const {
+    const double due = start(k) + round(k).arrives[at(island, fragment)];
+    return std::int64_t(std::ceil(due / recipe_.step_time - kRounding));
+  }
+
+  static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
+
+  void copy(std::vector<VectorMove>& moves, std::int64_t k, int f,
+            const std::vector<int>& who) const {
+    const auto add = [&](Buffer into, std::vector<Term> terms) {
+      moves.push_back({into, who, std::move(terms), f, recipe_.fragments});
+    };
+    if (prompt_) {
+      // A correction that has come, and waits for the end of the step, is on the wire already.
+      std::vector<int> waiting, others;
+      for (const int i : who)
+        (k > 0 && merged_by(k - 1, i, f) > copy_step(k, i, f) ? waiting : others).push_back(i);
+      std::vector<Term> terms = {{Buffer::kModel}};
+      if (hidden_) terms.push_back({Buffer::kHidden});
+      if (!others.empty()) moves.push_back({sent(k), others, terms, f, recipe_.fragments});
+      if (waiting.empty()) return;
+      terms.insert(terms.begin(), {{sent(k - 1), 1, rows(k - 1, f, waiting)}, {sent(k - 1), -1}});
+      moves.push_back({sent(k), waiting, terms, f, recipe_.fragments});
+      return;
+    }
+    if (!hidden_) return add(sent(k), {{Buffer::kModel}});
+    const bool sender = recipe_.momentum > 0 && recipe_.momentum_at_sender;
+    if (sender && k > 0) {
+      // v ← μv + Δ with Δ = x + h − anchor; what is sent becomes anchor + v, what the optimizer
+      // sees does not change until the next merge.
+      add(Buffer::kVelocity, {{Buffer::kVelocity, recipe_.momentum},
+                              {Buffer::kModel},
+                              {Buffer::kHidden},
+                              {Buffer::kAnchor, -1}});
+      add(Buffer::kHidden, {{Buffer::kVelocity}, {Buffer::kAnchor}, {Buffer::kModel, -1}});
+    }
+    add(sent(k), {{Buffer::kModel}, {Buffer::kHidden}});
+    if (sender) add(Buffer::kAnchor, {{sent(k)}});
+  }
+
+  void merge(std::vector<VectorMove>& moves, std::int64_t k, int f,
+             const std::vector<int>& who) const {
+    const auto add = [&](Buffer into, std::vector<Term> terms) {
+      moves.push_back({into, who, std::move(terms), f, recipe_.fragments});
+      return moves.size() - 1;
+    };
+    const Buffer s = sent(k);
+    Term average{s, 1, rows(k, f, who)};
+    if (recipe_.momentum > 0 && !recipe_.momentum_at_sender && round(k).everyone) {
+      // The first average is where momentum starts from.
+      if (k == first_of_everyone())
+        add(Buffer::kTheta, {average});
+      else {
+        add(Buffer::kVelocity,
+            {{Buffer::kVelocity, recipe_.momentum}, average, {Buffer::kTheta, -1}});
+        add(Buffer::kTheta, {{Buffer::kTheta}, {Buffer::kVelocity}});
+      }
+      average = {Buffer::kTheta};
+    }
+    std::size_t merged = 0;
+    const double a = recipe_.own_weight;
+    if (!hidden_) {
+      merged = add(Buffer::kModel, {average, {s, -1}, {Buffer::kModel}});
+    } else if (a < 1) {
+      add(Buffer::kHidden, {{Buffer::kModel, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});
+      merged = add(Buffer::kModel, {average, {Buffer::kHidden, a / (1 - a)}});
+    } else {
+      merged = add(Buffer::kModel, {average, {s, -1}, {Buffer::kModel}, {Buffer::kHidden}});
+      add(Buffer::kHidden, {});
+    }
+    if (recipe_.momentum > 0 && recipe_.momentum_at_sender)
+      add(Buffer::kAnchor, {average, {s, -1}, {Buffer::kAnchor}});
+    moves[merged].merges = true;
+  }
+
+  [[nodiscard]] std::int64_t first_of_everyone() const {
+    return std::find_if(recipe_.rounds.begin(), recipe_.rounds.end(),
+                        [](const RecipeRound& r) { return r.everyone; }) -
+           recipe_.rounds.begin();
+  }
+
+  // The rows of W for these islands, as far as contributions have come. Both policies keep them
+  // stochastic: the mean of those present, or the island's own in place of what is missing.
+  [[nodiscard]] std::vector<double> rows(std::int64_t k, int f, const std::vector<int>& who) const {
+    std::vector<double> rows;
+    for (const int i : who) {
+      const auto first = round(k).mixing.begin() + std::ptrdiff_t(i) * islands_;
+      std::vector<double> row(first, first + islands_);
+      double missing = 0;
+      for (int j = 0; recipe_.lost > 0 && j < islands_; ++j)
+        if (j != i && row[std::size_t(j)] != 0 && is_lost(k, f, i, j)) {
+          missing += row[std::size_t(j)];
+          row[std::size_t(j)] = 0;
+        }
+      if (recipe_.own_for_missing)
+        row[std::size_t(i)] += missing;
+      else if (missing > 0)
+        for (double& weight : row) weight /= 1 - missing;
+      rows.insert(rows.end(), row.begin(), row.end());
+    }
+    return rows;
+  }
+  [[nodiscard]] bool is_lost(std::int64_t k, int f, int to, int from) const {
+    Random random(recipe_.seed * 0x9e3779b97f4a7c15u +
+                  std::uint64_t(((k * recipe_.fragments + f) * islands_ + to) * islands_ + from));
+    random.next();
+    return random.unit() < recipe_.lost;
+  }
+
+  const Recipe recipe_;
+  const int islands_;
+  const bool hidden_;
+  bool prompt_ = false;  // copies need not wait for the merge before them
+  std::vector<double> starts_;
+  double period_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Dance> make_rotation(const Recipe& recipe) {
+  return std::make_unique<Rotation>(recipe);
+}
+
+}  // namespace cotillion

@@ -1,0 +1,117 @@
+#include "train/study.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "train/text_folder.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::uint64_t kTextSeed = 1;  // text is the same whatever the seeds of runs
+
+// "synthetic:4MB", "synthetic"; nothing where it is not one of these.
+Result<std::size_t> synthetic_bytes(const std::string& data) {
+  const std::string size = data.size() > 10 ? data.substr(10) : "2MB";
+  char unit[3] = {};
+  double count = 0;
+  char rest = 0;
+  if (std::sscanf(size.c_str(), "%lf%2[kM]%c", &count, unit, &rest) != 3 || rest != 'B' ||
+      !(count > 0))
+    return failure("--data " + data + ": a size is written as synthetic:4MB");
+  const double bytes = count * (unit[0] == 'k' ? 1e3 : 1e6);
+  if (bytes > 4e9) return failure("--data " + data + ": 4000MB at most");
+  return std::size_t(bytes);
+}
+
+bool is_of(const Training& training, const Recipe& recipe, std::uint64_t seed,
+           const StudySettings& settings) {
+  return training.finished && training.recipe.name == recipe.name &&
+         training.settings.seed == seed && training.model == settings.model &&
+         training.settings.seconds == settings.training.seconds &&
+         training.settings.steps == settings.training.steps &&
+         training.settings.rate == settings.training.rate;
+}
+
+}  // namespace
+
+Result<Study> prepare(const StudySettings& settings, int islands) {
+  Study study;
+  const auto model = model_named(settings.model);
+  if (!model) return Unexpected<Error>{model.error()};
+  study.model = *model;
+  if (settings.context > 0) study.model.context = settings.context;
+  std::vector<Document> documents;
+  if (settings.data.starts_with("synthetic")) {
+    const auto bytes = synthetic_bytes(settings.data);
+    if (!bytes) return Unexpected<Error>{bytes.error()};
+    documents = synthetic_documents(kTextSeed, *bytes, std::max(2, islands));
+  } else {
+    auto read = read_folder(settings.data);
+    if (!read) return Unexpected<Error>{read.error()};
+    documents = std::move(*read);
+  }
+  auto corpus = make_corpus(std::move(documents), islands, settings.split, kTextSeed,
+                            std::size_t(study.model.context) + 2);
+  if (!corpus) return Unexpected<Error>{corpus.error().within("--data " + settings.data)};
+  study.corpus = std::move(*corpus);
+  study.data = settings.data + (settings.split == Split::kAlike ? ", alike" : ", by source");
+  return study;
+}
+
+std::vector<Training> run_study(const StudySettings& settings, const Study& study,
+                                const std::vector<Recipe>& recipes, std::vector<Training> earlier,
+                                const StudyEvents& events) {
+  std::vector<Training> trainings = std::move(earlier);
+  // Seed by seed: what is there when time runs out is a comparison of everything.
+  for (const std::uint64_t seed : settings.seeds)
+    for (const Recipe& recipe : recipes) {
+      if (std::any_of(trainings.begin(), trainings.end(),
+                      [&](const Training& t) { return is_of(t, recipe, seed, settings); }))
+        continue;
+      LearnerSettings learner = settings.learner;
+      learner.model = study.model;
+      learner.islands = island_count(recipe);
+      learner.seed = seed;
+      TrainingSettings training = settings.training;
+      training.seed = seed;
+      const ClockSummary account = make_dance(recipe)->account();
+      const auto islands = events.learner(learner);
+      std::unique_ptr<Carrier> carrier;
+      if (events.carrier)
+        carrier = events.carrier(recipe, islands->parameters(),
+                                 last_step(*ideal_carrier(recipe), recipe.step_time, training));
+      const auto watch = [&](const Progress& progress) {
+        return events.progress && events.progress(recipe, seed, progress, account);
+      };
+      Training made =
+          train(*islands, recipe, study.corpus, study.model, training, watch, carrier.get());
+      made.model = settings.model;
+      made.data = study.data;
+      const bool stopped = !made.finished;
+      trainings.push_back(std::move(made));
+      if (events.finished) events.finished(trainings);
+      if (stopped) return trainings;
+      if (!training.checkpoint.empty()) {
+        std::filesystem::remove(training.checkpoint);
+        std::filesystem::remove(training.checkpoint + ".models");
+      }
+    }
+  return trainings;
+}
+
+std::string progress_text(const Recipe& recipe, std::uint64_t seed, const Progress& progress,
+                          const ClockSummary& account) {
+  char text[160];
+  std::snprintf(text, sizeof text,
+                ", seed %llu: step %lld of %lld, round %.0f, loss %.3f, %.0f s left",
+                static_cast<unsigned long long>(seed), static_cast<long long>(progress.step),
+                static_cast<long long>(progress.steps),
+                account.cycle > 0 ? std::floor(progress.seconds / account.cycle) : 0.0,
+                progress.loss, progress.left);
+  return recipe.name + text;
+}
+
+}  // namespace cotillion

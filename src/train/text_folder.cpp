@@ -1,0 +1,32 @@
+#include "train/text_folder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace cotillion {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<Document>> read_folder(const std::string& folder) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error))
+    if (at->is_regular_file(error)) paths.push_back(at->path());
+  if (error) return failure(folder + ": " + error.message());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Document> documents;
+  for (const fs::path& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file) return failure(path.string() + ": cannot be read");
+    if (text.size() < 64 || text.substr(0, 4096).find('\0') != std::string::npos) continue;
+    documents.push_back({path.lexically_relative(folder).begin()->string(), std::move(text)});
+  }
+  if (documents.empty()) return failure(folder + ": there is no text in it");
+  return documents;
+}
+
+}  // namespace cotillion

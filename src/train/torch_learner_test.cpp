@@ -1,0 +1,263 @@
+// Small islands on the CPU. Each test loads libtorch, so there are few.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "base/random.hpp"
+#include "tests/support/plans.hpp"
+#include "train/plain_vectors.hpp"
+#include "train/recipes.hpp"
+#include "train/simulated_carrier.hpp"
+#include "train/study.hpp"
+
+namespace cotillion {
+namespace {
+
+LearnerSettings small(int islands) {
+  LearnerSettings settings;
+  settings.model = *model_named("mlp");
+  settings.islands = islands;
+  settings.device = "cpu";
+  settings.threads = 1;
+  return settings;
+}
+
+Corpus text_for(int islands, Split split = Split::kAlike) {
+  return *make_corpus(synthetic_documents(1, 200'000, islands), islands, split, 1, 4096);
+}
+
+Recipe recipe_of(Recipe::Kind kind, const std::string& name) {
+  Recipe recipe;
+  recipe.name = name;
+  recipe.kind = kind;
+  recipe.islands = {"A", "B", "C"};
+  recipe.shares = {1.0 / 3, 1.0 / 3, 1.0 / 3};
+  recipe.step_time = 0.1;
+  recipe.steps = 5;
+  recipe.exchange = 0.3;
+  const std::vector<std::vector<double>> pairs = {{0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1},
+                                                  {1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}};
+  for (const auto& mixing : pairs)
+    recipe.rounds.push_back({0.3, mixing, {0, 0, 0}, {0.3, 0.3, 0.3}, false});
+  return recipe;
+}
+
+std::vector<Recipe> all_kinds() {
+  using Kind = Recipe::Kind;
+  std::vector<Recipe> recipes = {recipe_of(Kind::kRotation, "whole"),
+                                 recipe_of(Kind::kRotation, "streamed"),
+                                 recipe_of(Kind::kRotation, "lossy, with own weight"),
+                                 recipe_of(Kind::kRotation, "momentum at the sender"),
+                                 recipe_of(Kind::kGossip, "gossip"),
+                                 recipe_of(Kind::kSynchronous, "synchronous"),
+                                 recipe_of(Kind::kOuter, "local SGD"),
+                                 recipe_of(Kind::kOuter, "DiLoCo"),
+                                 recipe_of(Kind::kStreaming, "Streaming DiLoCo"),
+                                 recipe_of(Kind::kEager, "eager DiLoCo"),
+                                 recipe_of(Kind::kPairs, "NoLoCo"),
+                                 recipe_of(Kind::kServers, "HALoS")};
+  recipes[1].fragments = 2;
+  for (RecipeRound& round : recipes[1].rounds) {
+    round.leaves = {0, 0.1, 0, 0.1, 0, 0.1};
+    round.arrives = {0.1, 0.2, 0.1, 0.2, 0.1, 0.2};
+  }
+  recipes[2].lost = 0.1;
+  recipes[2].own_for_missing = true;
+  recipes[2].own_weight = 0.7;
+  recipes[3].momentum = 0.3;
+  recipes[3].momentum_at_sender = true;
+  for (std::size_t r = 7; r < recipes.size(); ++r) {
+    recipes[r].nesterov = true;
+    recipes[r].outer_rate = 0.7;
+    recipes[r].momentum = 0.5;
+  }
+  recipes[8].fragments = 2;
+  recipes[8].overlap = 2;
+  recipes[8].keep = 0.5;
+  recipes[11].every = 2;
+  recipes[11].overlap = 4;
+  recipes[11].server_weight = 0.25;
+  return recipes;
+}
+
+TEST(TorchLearner, EveryPolicyLearnsMoreThanHowOftenBytesCome) {
+  const Corpus corpus = text_for(3);
+  for (const Recipe& recipe : all_kinds()) {
+    const auto learner = make_learner(small(3));
+    TrainingSettings settings;
+    settings.steps = 200;
+    settings.rate = 1e-2;
+    settings.evaluations = 2;
+    settings.windows = 64;
+    const Training training = train(*learner, recipe, corpus, *model_named("mlp"), settings);
+    ASSERT_EQ(training.points.size(), 3u) << recipe.name;
+    EXPECT_GT(training.points.front().loss_of_mean, corpus.unigram_entropy + 1) << recipe.name;
+    EXPECT_LT(training.points.back().loss_of_mean, corpus.unigram_entropy - 0.3) << recipe.name;
+  }
+}
+
+TEST(TorchLearner, MovesAgreeWithPlainFloats) {
+  const auto learner = make_learner(small(3));
+  const auto elements = learner->parameters();
+  PlainVectors plain(3, elements);
+  Random random(5);
+  for (const Buffer buffer : {Buffer::kModel, Buffer::kSentEven, Buffer::kTheta})
+    for (int i = 0; i < 3; ++i) {
+      std::vector<float> values;
+      for (std::int64_t e = 0; e < elements; ++e) {
+        values.push_back(float(random.unit() - 0.5));
+        plain.at(buffer, i, e) = values.back();
+      }
+      learner->set_row(buffer, i, values);
+    }
+  const auto mixing = [&](std::size_t rows) {
+    std::vector<double> weights;
+    for (std::size_t w = 0; w < rows * 3; ++w) weights.push_back(double(random.between(0, 3)) / 4);
+    return weights;
+  };
+  const std::vector<std::vector<int>> whom = {{0, 1, 2}, {0, 2}, {1}};
+  for (int k = 0; k < 30; ++k) {
+    const std::vector<int>& who = whom[std::size_t(k) % 3];
+    const VectorMove move = {random.unit() < 0.7 ? Buffer::kModel : Buffer::kTheta,
+                             who,
+                             {{Buffer::kSentEven, 1, mixing(who.size())},
+                              {Buffer::kTheta, -0.25},
+                              {Buffer::kModel, 0.5}},
+                             k % 4,
+                             4};
+    learner->apply(move);
+    plain.apply(move);
+  }
+  learner->apply({Buffer::kSentEven, {1}, {}});
+  plain.apply({Buffer::kSentEven, {1}, {}});
+  for (const Buffer buffer : {Buffer::kModel, Buffer::kSentEven, Buffer::kTheta})
+    for (int i = 0; i < 3; ++i) {
+      const std::vector<float> row = learner->row(buffer, i);
+      for (std::int64_t e = 0; e < elements; ++e)
+        ASSERT_NEAR(row[std::size_t(e)], plain.at(buffer, i, e), 1e-4);
+    }
+}
+
+TEST(TorchLearner, AResumedRunEndsWithTheSameLosses) {
+  const std::string file = ::testing::TempDir() + "cotillion-checkpoint";
+  std::remove(file.c_str());
+  const Corpus corpus = text_for(3);
+  Recipe recipe = all_kinds()[2];
+  TrainingSettings settings;
+  settings.seconds = 6;
+  settings.evaluations = 3;
+  settings.checkpoint = file;
+  settings.resume = true;
+  const auto whole = make_learner(small(3));
+  TrainingSettings without = settings;
+  without.checkpoint.clear();
+  const Training expected = train(*whole, recipe, corpus, *model_named("mlp"), without);
+  EXPECT_EQ(expected.steps, 60);
+  const auto first = make_learner(small(3));
+  const Training stopped = train(*first, recipe, corpus, *model_named("mlp"), settings,
+                                 [](const Progress& at) { return at.step == 25; });
+  EXPECT_FALSE(stopped.finished);
+  const auto second = make_learner(small(3));
+  const Training resumed = train(*second, recipe, corpus, *model_named("mlp"), settings);
+  EXPECT_TRUE(resumed.finished);
+  ASSERT_EQ(resumed.points.size(), expected.points.size());
+  for (std::size_t p = 0; p < expected.points.size(); ++p) {
+    EXPECT_EQ(resumed.points[p].loss_of_mean, expected.points[p].loss_of_mean);
+    EXPECT_EQ(resumed.points[p].training_loss, expected.points[p].training_loss);
+    EXPECT_EQ(resumed.points[p].distance, expected.points[p].distance);
+  }
+  std::remove(file.c_str());
+  std::remove((file + ".models").c_str());
+}
+
+// Packets of real models through real edges do what the formula does.
+TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
+  // With slack enough for whole packets, rounds start when the ideal ones do.
+  PlanSettings with_slack;
+  with_slack.slack = Seconds::from_ps(60e9);
+  with_slack.step_time = Seconds::from_ps(50e9);
+  const PlanFile plan =
+      testing::plan_file(testing::example_map("isosceles"), "all-to-all", with_slack);
+  const Corpus corpus = text_for(3, Split::kBySource);
+  for (const char* policy : {"plan", "plan:fragments=4"}) {
+    const auto recipe = recipe_for(plan, policy, {});
+    ASSERT_TRUE(recipe.has_value()) << recipe.error().message;
+    TrainingSettings settings;
+    settings.steps = 80;
+    settings.rate = 1e-2;
+    settings.evaluations = 2;
+    const auto ideally = make_learner(small(3)), simulated = make_learner(small(3));
+    const Training expected = train(*ideally, *recipe, corpus, *model_named("mlp"), settings);
+    const auto carrier =
+        simulated_carrier(plan, *recipe, {}, simulated->parameters(), settings.steps);
+    ASSERT_TRUE(carrier.has_value()) << carrier.error().message;
+    const Training played =
+        train(*simulated, *recipe, corpus, *model_named("mlp"), settings, {}, carrier->get());
+    ASSERT_EQ(played.points.size(), expected.points.size());
+    // Fragments of packets are a little later than fluid ones, and may miss a step's end.
+    const double within = recipe->fragments == 1 ? 1e-3 : 0.02;
+    for (std::size_t p = 1; p < expected.points.size(); ++p) {
+      EXPECT_NEAR(played.points[p].loss_of_mean, expected.points[p].loss_of_mean, within) << policy;
+      EXPECT_NEAR(played.points[p].distance, expected.points[p].distance,
+                  0.1 * expected.points[p].distance)
+          << policy;
+    }
+  }
+}
+
+TEST(TorchLearner, AStudyRunsEachRecipeOnceForEachSeed) {
+  StudySettings settings;
+  settings.model = "mlp";
+  settings.data = "synthetic:100kB";
+  settings.seeds = {1, 2};
+  settings.learner = small(3);
+  settings.training.steps = 4;
+  settings.training.evaluations = 1;
+  const auto study = prepare(settings, 3);
+  ASSERT_TRUE(study.has_value()) << study.error().message;
+  int carriers = 0;
+  std::size_t told = 0;
+  StudyEvents events;
+  events.learner = make_learner;
+  events.carrier = [&](const Recipe&, std::int64_t elements, std::int64_t steps) {
+    ++carriers;
+    EXPECT_GT(elements, 1000);
+    EXPECT_EQ(steps, 4);
+    return std::unique_ptr<Carrier>();
+  };
+  events.finished = [&](const std::vector<Training>& so_far) { told = so_far.size(); };
+  const std::vector<Recipe> recipes = {all_kinds()[0], all_kinds()[5]};
+  auto trainings = run_study(settings, *study, recipes, {}, events);
+  ASSERT_EQ(trainings.size(), 4u);
+  EXPECT_EQ(told, 4u);
+  EXPECT_EQ(carriers, 4);
+  // The same first values and text for all of a seed, and others for another.
+  EXPECT_EQ(trainings[0].points[0].loss_of_mean, trainings[1].points[0].loss_of_mean);
+  EXPECT_NE(trainings[0].points[0].loss_of_mean, trainings[2].points[0].loss_of_mean);
+  settings.seeds = {1, 2, 3};
+  trainings = run_study(settings, *study, recipes, std::move(trainings), events);
+  EXPECT_EQ(trainings.size(), 6u);
+  EXPECT_EQ(carriers, 6);
+}
+
+TEST(TorchLearner, ATransformerLearnsOnItsOwnIslandToo) {
+  LearnerSettings settings = small(2);
+  settings.model = {ModelSpec::Kind::kGpt, 1, 32, 2, 32};
+  const auto learner = make_learner(settings);
+  const Corpus corpus = text_for(2, Split::kBySource);
+  double first = 0, last = 0;
+  for (int step = 1; step <= 60; ++step) {
+    const auto losses = learner->backward(draw_batch(corpus, 1, step, 8, 32));
+    learner->update(5e-3);
+    (step == 1 ? first : last) = losses[0];
+  }
+  EXPECT_NEAR(first, 5.545, 0.3);
+  EXPECT_LT(last, 3);
+  const auto tokens = held_out_batch(corpus, 4, 32);
+  const auto losses = learner->losses(tokens);
+  EXPECT_NE(losses[0], losses[1]);
+  EXPECT_NEAR(learner->loss_of_mean({1, 0}, tokens), losses[0], 1e-5);
+}
+
+}  // namespace
+}  // namespace cotillion

@@ -1,0 +1,256 @@
+#include "train/trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numbers>
+#include <stdexcept>
+
+#include "train/training_file.hpp"
+
+namespace cotillion {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Run {
+ public:
+  Run(Learner& learner, const Recipe& recipe, const Corpus& corpus, const ModelSpec& model,
+      const TrainingSettings& settings, const std::function<bool(const Progress&)>& watch,
+      Carrier& carrier)
+      : learner_(learner),
+        recipe_(recipe),
+        corpus_(corpus),
+        context_(model.context),
+        settings_(settings),
+        watch_(watch),
+        carrier_(carrier),
+        held_out_(held_out_batch(corpus, settings.windows, model.context)) {
+    last_ = last_step(carrier, recipe.step_time, settings);
+    evaluate_at_ = evaluations();
+  }
+
+  Training play() {
+    result_.recipe = recipe_;
+    result_.recipe.rounds.clear();
+    result_.account = carrier_.account();
+    result_.device = learner_.device();
+    result_.parameters = learner_.parameters();
+    result_.settings = settings_;
+    result_.unigram_entropy = corpus_.unigram_entropy;
+    started_ = Clock::now();
+    if (!resumed()) {
+      move_after(0);
+      evaluate(0);
+    }
+    first_ = step_;
+    bool stopped = false;
+    while (step_ < last_ && !stopped) {
+      if (!take_step()) break;
+      if (next_evaluation_ < evaluate_at_.size() && evaluate_at_[next_evaluation_] == step_) {
+        ++next_evaluation_;
+        evaluate(step_);
+      }
+      if (!settings_.checkpoint.empty() &&
+          (step_ % settings_.checkpoint_every == 0 || step_ == last_))
+        write_checkpoint();
+      stopped = watch_ && watch_(progress());
+    }
+    if (stopped && !settings_.checkpoint.empty()) write_checkpoint();
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::int64_t> evaluations() const {
+    std::vector<std::int64_t> steps;
+    const double end = carrier_.time_after(last_);
+    std::int64_t step = 0;
+    for (int e = 1; e <= settings_.evaluations; ++e) {
+      const double due = end * e / settings_.evaluations;
+      while (step < last_ && carrier_.time_after(step) < due - 1e-9) ++step;
+      if (step > 0 && (steps.empty() || steps.back() != step)) steps.push_back(step);
+    }
+    if (last_ > 0 && (steps.empty() || steps.back() != last_)) steps.push_back(last_);
+    return steps;
+  }
+
+  // By the clock, so that every policy has cooled down when its time is over.
+  [[nodiscard]] double rate(std::int64_t step) const {
+    // A policy that takes few steps cannot spend them all on warming up.
+    const auto warmup =
+        std::clamp<std::int64_t>(settings_.warmup, 1, std::max<std::int64_t>(1, last_ / 10));
+    const double warm = std::min(1.0, double(step) / double(warmup));
+    const double gone = carrier_.time_after(step) / carrier_.time_after(last_);
+    const double cosine = (1 + std::cos(std::numbers::pi * std::min(1.0, gone))) / 2;
+    const double highest = recipe_.learning_rate > 0 ? recipe_.learning_rate : settings_.rate;
+    return highest * warm * (settings_.rate_last + (1 - settings_.rate_last) * cosine);
+  }
+
+  // False when there is nothing left to train.
+  bool take_step() {
+    ++step_;
+    const std::vector<double> losses =
+        learner_.backward(draw_batch(corpus_, settings_.seed, step_, settings_.batch, context_));
+    double mean = 0;
+    for (const double loss : losses) mean += loss / double(losses.size());
+    training_loss_ += mean;
+    ++training_steps_;
+    lately_ = lately_ == 0 ? mean : 0.95 * lately_ + 0.05 * mean;
+    result_.diverged = !std::isfinite(mean);
+    if (result_.diverged) return false;
+    carrier_.on_gradients(learner_, step_);
+    learner_.update(rate(step_));
+    move_after(step_);
+    return true;
+  }
+
+  void move_after(std::int64_t step) {
+    carrier_.between(learner_, step, [this] { measure(); });
+  }
+  void measure() {
+    const Learner::Disagreement now = learner_.disagreement(recipe_.shares);
+    distance_ += now.distance;
+    ++distances_;
+  }
+
+  void evaluate(std::int64_t step) {
+    TrainingPoint point;
+    point.step = step;
+    point.seconds = carrier_.time_after(step);
+    point.tokens = double(step) * settings_.batch * context_ * island_count(recipe_);
+    point.loss_of_mean = learner_.loss_of_mean(recipe_.shares, held_out_);
+    point.island_loss = learner_.losses(held_out_);
+    point.training_loss = training_steps_ > 0 ? training_loss_ / training_steps_ : 0;
+    point.distance = distances_ > 0 ? distance_ / distances_ : 0;
+    point.norm = learner_.disagreement(recipe_.shares).norm;
+    // A model that has diverged is no distance from anywhere.
+    if (!std::isfinite(point.distance)) point.distance = 0;
+    if (!std::isfinite(point.norm)) point.norm = 0;
+    result_.points.push_back(std::move(point));
+    training_loss_ = training_steps_ = distance_ = distances_ = 0;
+  }
+
+  [[nodiscard]] Progress progress() const {
+    const double took = since(started_) / double(std::max<std::int64_t>(1, step_ - first_));
+    return {step_, last_, carrier_.time_after(step_), lately_, took * double(last_ - step_)};
+  }
+
+  void finish() {
+    result_.steps = step_;
+    result_.seconds = carrier_.time_after(step_);
+    result_.utilisation =
+        result_.seconds > 0 ? double(step_) * recipe_.step_time / result_.seconds : 0;
+    result_.egress_bytes = recipe_.egress * result_.seconds;
+    if (settings_.target > 0) result_.target_time = time_to(result_.points, settings_.target);
+    result_.computed_seconds += since(started_);
+    result_.finished = step_ == last_ || result_.diverged;
+  }
+
+  // The models in one file, the record so far in another beside it. Each is complete under another
+  // name before it takes its own.
+  void write_checkpoint() {
+    const std::string models = settings_.checkpoint + ".models";
+    learner_.save(models + ".new");
+    Training so_far = result_;
+    so_far.steps = step_;
+    so_far.computed_seconds += since(started_);
+    Json record = to_json(so_far);
+    record["unfinished"] = {{"training_loss", training_loss_},
+                            {"training_steps", training_steps_},
+                            {"distance", distance_},
+                            {"distances", distances_},
+                            {"lately", lately_}};
+    {
+      std::ofstream file(settings_.checkpoint + ".new");
+      file << record.dump() << "\n";
+      if (!file.flush()) throw std::runtime_error(settings_.checkpoint + ": cannot be written");
+    }
+    std::filesystem::rename(models + ".new", models);
+    std::filesystem::rename(settings_.checkpoint + ".new", settings_.checkpoint);
+  }
+
+  bool resumed() {
+    if (!settings_.resume || settings_.checkpoint.empty() ||
+        !std::filesystem::exists(settings_.checkpoint) || !carrier_.resumes())
+      return false;
+    std::ifstream file(settings_.checkpoint);
+    const Json record = Json::parse(file);
+    const Training earlier = training_from(record);
+    if (earlier.recipe.name != recipe_.name || earlier.settings.seed != settings_.seed)
+      throw std::runtime_error(settings_.checkpoint + ": a checkpoint of " + earlier.recipe.name +
+                               ", not of " + recipe_.name);
+    learner_.load(settings_.checkpoint + ".models");
+    result_.points = earlier.points;
+    result_.computed_seconds = earlier.computed_seconds;
+    step_ = earlier.steps;
+    const Json& unfinished = record.at("unfinished");
+    training_loss_ = unfinished.at("training_loss");
+    training_steps_ = unfinished.at("training_steps");
+    distance_ = unfinished.at("distance");
+    distances_ = unfinished.at("distances");
+    lately_ = unfinished.at("lately");
+    while (next_evaluation_ < evaluate_at_.size() && evaluate_at_[next_evaluation_] <= step_)
+      ++next_evaluation_;
+    return true;
+  }
+
+  Learner& learner_;
+  const Recipe& recipe_;
+  const Corpus& corpus_;
+  const int context_;
+  const TrainingSettings& settings_;
+  const std::function<bool(const Progress&)>& watch_;
+  Carrier& carrier_;
+  const std::vector<std::uint8_t> held_out_;
+  std::int64_t last_ = 0, step_ = 0, first_ = 0;
+  std::vector<std::int64_t> evaluate_at_;
+  std::size_t next_evaluation_ = 0;
+  double training_loss_ = 0, training_steps_ = 0, distance_ = 0, distances_ = 0, lately_ = 0;
+  Clock::time_point started_;
+  Training result_;
+};
+
+}  // namespace
+
+std::int64_t last_step(const Carrier& carrier, double step_time, const TrainingSettings& settings) {
+  if (settings.seconds <= 0) return settings.steps;
+  std::int64_t low = 0;
+  std::int64_t high =
+      settings.steps > 0 ? settings.steps : std::int64_t(settings.seconds / step_time) + 1;
+  while (low < high) {
+    const std::int64_t middle = (low + high + 1) / 2;
+    if (carrier.time_after(middle) <= settings.seconds + 1e-9)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
+std::optional<double> time_to(const std::vector<TrainingPoint>& points, double loss) {
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    if (points[p].loss_of_mean > loss) continue;
+    if (p == 0) return points[0].seconds;
+    const TrainingPoint& before = points[p - 1];
+    const double share =
+        (before.loss_of_mean - loss) / (before.loss_of_mean - points[p].loss_of_mean);
+    return before.seconds + share * (points[p].seconds - before.seconds);
+  }
+  return std::nullopt;
+}
+
+Training train(Learner& learner, const Recipe& recipe, const Corpus& corpus, const ModelSpec& model,
+               const TrainingSettings& settings, const std::function<bool(const Progress&)>& watch,
+               Carrier* carrier) {
+  const std::unique_ptr<Carrier> ideal = carrier == nullptr ? ideal_carrier(recipe) : nullptr;
+  return Run(learner, recipe, corpus, model, settings, watch, ideal ? *ideal : *carrier).play();
+}
+
+}  // namespace cotillion

@@ -1,0 +1,277 @@
+#include "train/training_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/units.hpp"
+#include "report/table.hpp"
+
+namespace cotillion {
+namespace {
+
+// Runs of one policy, whatever their seeds, best policy first.
+using Runs = std::vector<const Training*>;
+
+double final_loss(const Training& training) {
+  const bool none = training.points.empty() || training.diverged;
+  return none ? INFINITY : training.points.back().loss_of_mean;
+}
+
+double mean_of(const Runs& runs, const auto& field) {
+  double sum = 0;
+  for (const Training* run : runs) sum += field(*run);
+  return sum / double(runs.size());
+}
+
+double spread_of(const Runs& runs, const auto& field) {
+  const double mean = mean_of(runs, field);
+  double squares = 0;
+  for (const Training* run : runs) squares += (field(*run) - mean) * (field(*run) - mean);
+  return runs.size() < 2 ? 0 : std::sqrt(squares / double(runs.size() - 1));
+}
+
+std::vector<Runs> by_policy(const std::vector<Training>& trainings) {
+  std::map<std::string, Runs> groups;
+  for (const Training& training : trainings)
+    groups[training.recipe.name + "\n" + training.model + "\n" + training.data].push_back(
+        &training);
+  std::vector<Runs> ordered;
+  for (auto& [name, runs] : groups) ordered.push_back(std::move(runs));
+  std::stable_sort(ordered.begin(), ordered.end(), [](const Runs& a, const Runs& b) {
+    return mean_of(a, final_loss) < mean_of(b, final_loss);
+  });
+  return ordered;
+}
+
+double mean_island_loss(const Training& training) {
+  if (training.points.empty() || training.points.back().island_loss.empty()) return INFINITY;
+  const std::vector<double>& each = training.points.back().island_loss;
+  double sum = 0;
+  for (const double loss : each) sum += loss;
+  return sum / double(each.size());
+}
+
+// Mean over the second half of a run, relative to the norm of the model.
+double late_distance(const Training& training) {
+  double sum = 0, count = 0;
+  for (std::size_t p = training.points.size() / 2; p < training.points.size(); ++p)
+    if (training.points[p].norm > 0) {
+      sum += training.points[p].distance / training.points[p].norm;
+      ++count;
+    }
+  return count > 0 ? sum / count : 0;
+}
+
+double predicted(const Training& training, const std::string& objective) {
+  for (const auto& [name, value] : training.recipe.staleness)
+    if (name == objective) return value;
+  return NAN;
+}
+
+// How far each run is behind the other policy's run of the same seed: what seeds have in common
+// cancels.
+std::vector<double> behind(const Runs& runs, const Runs& best) {
+  std::vector<double> differences;
+  for (const Training* run : runs)
+    for (const Training* other : best)
+      if (run->settings.seed == other->settings.seed)
+        differences.push_back(final_loss(*run) - final_loss(*other));
+  return differences;
+}
+
+std::string difference_text(const std::vector<double>& differences) {
+  double mean = 0, squares = 0;
+  for (const double d : differences) mean += d / double(differences.size());
+  for (const double d : differences) squares += (d - mean) * (d - mean);
+  if (differences.empty() || !std::isfinite(mean)) return "–";
+  if (differences.size() < 2) return fmt::format("{:.4f}", mean);
+  return fmt::format("{:.4f} ± {:.4f}", mean, std::sqrt(squares / double(differences.size() - 1)));
+}
+
+std::string number(double value, const char* form = "{:.4f}") {
+  return std::isfinite(value) ? fmt::format(fmt::runtime(form), value) : "–";
+}
+
+Rows rows_of(const std::vector<Training>& trainings) {
+  const bool target = std::any_of(trainings.begin(), trainings.end(),
+                                  [](const Training& t) { return t.settings.target > 0; });
+  Rows rows = {{"policy", "loss", "±", "behind the best", "islands", "distance", "steps", "Mtokens",
+                "clock s", "trains", "GB sent"}};
+  if (target) rows[0].emplace_back("s to target");
+  const std::vector<Runs> policies = by_policy(trainings);
+  for (const Runs& runs : policies) {
+    const Training& one = *runs[0];
+    rows.push_back({one.recipe.name, number(mean_of(runs, final_loss)),
+                    runs.size() > 1 ? number(spread_of(runs, final_loss)) : "–",
+                    difference_text(behind(runs, policies[0])),
+                    number(mean_of(runs, mean_island_loss)),
+                    number(mean_of(runs, late_distance), "{:.5f}"), fmt::format("{}", one.steps),
+                    number(one.points.empty() ? 0 : one.points.back().tokens / 1e6, "{:.2f}"),
+                    number(one.seconds, "{:.1f}"), fmt::format("{:.0f} %", 100 * one.utilisation),
+                    number(one.egress_bytes / 1e9, "{:.1f}")});
+    if (target)
+      rows.back().push_back(
+          number(mean_of(runs, [](const Training& t) { return t.target_time.value_or(INFINITY); }),
+                 "{:.1f}"));
+  }
+  return rows;
+}
+
+// Predicted under every objective, and with the delays as they were.
+Rows staleness_rows(const std::vector<Training>& trainings) {
+  Rows rows = {{"policy", "paper ms", "squared ms", "paper-streamed ms", "squared-streamed ms",
+                "as stepped: paper ms", "squared ms", "delay ms", "longest ms"}};
+  for (const Runs& runs : by_policy(trainings)) {
+    const Training& one = *runs[0];
+    const auto measured = measured_staleness(one);
+    if (!measured) continue;
+    rows.push_back({one.recipe.name});
+    for (const char* objective : {"paper", "squared", "paper-streamed", "squared-streamed"})
+      rows.back().push_back(number(predicted(one, objective), "{:.0f}"));
+    for (const double value : {measured->paper, measured->squared, one.account.delay_mean * 1e3,
+                               one.account.delay_max * 1e3})
+      rows.back().push_back(number(value, "{:.0f}"));
+  }
+  return rows;
+}
+
+std::string about(const std::vector<Training>& trainings) {
+  const Training& one = trainings[0];
+  return fmt::format(
+      "{} of {:.2f} M parameters on {} islands; {}; batches of {} windows, learning rate {}; on "
+      "{}. A "
+      "model that knows only how often bytes come would have {:.3f} nats per byte.",
+      one.model, double(one.parameters) / 1e6, one.recipe.islands.size(), one.data,
+      one.settings.batch, one.settings.rate, one.device, one.unigram_entropy);
+}
+
+// The mean over seeds, point by point.
+Series curve(const Runs& runs, const auto& x, const auto& y) {
+  Series series;
+  series.name = runs[0]->recipe.name;
+  std::size_t points = runs[0]->points.size();
+  for (const Training* run : runs) points = std::min(points, run->points.size());
+  for (std::size_t p = 1; p < points; ++p) {
+    double mean = 0;
+    for (const Training* run : runs) mean += y(run->points[p]) / double(runs.size());
+    series.points.emplace_back(x(runs[0]->points[p]), mean);
+  }
+  return series;
+}
+
+Chart loss_chart(const std::vector<Runs>& policies, bool against_tokens) {
+  Chart chart;
+  chart.title = against_tokens ? "Loss against tokens" : "Loss against time";
+  chart.x_label =
+      against_tokens ? "tokens, all islands together (millions)" : "time on the planned clock (s)";
+  chart.y_label = "held-out loss of the averaged model (nats per byte)";
+  chart.caption = "Mean over seeds; best at the end first.";
+  chart.y_from_zero = false;
+  for (const Runs& runs : policies)
+    chart.series.push_back(curve(
+        runs, [&](const TrainingPoint& p) { return against_tokens ? p.tokens / 1e6 : p.seconds; },
+        [](const TrainingPoint& p) { return p.loss_of_mean; }));
+  return chart;
+}
+
+Chart distance_chart(const std::vector<Runs>& policies) {
+  Chart chart;
+  chart.title = "Disagreement before merges";
+  chart.x_label = "time on the planned clock (s)";
+  chart.y_label = "distance of islands from their mean, per norm of the mean";
+  for (const Runs& runs : policies)
+    if (late_distance(*runs[0]) > 0)
+      chart.series.push_back(curve(
+          runs, [](const TrainingPoint& p) { return p.seconds; },
+          [](const TrainingPoint& p) { return p.norm > 0 ? p.distance / p.norm : NAN; }));
+  return chart;
+}
+
+Chart island_chart(const Training& training) {
+  Chart chart;
+  chart.title = "Loss of each island";
+  chart.x_label = "time on the planned clock (s)";
+  chart.y_label = "held-out loss (nats per byte)";
+  chart.caption = fmt::format("{}, seed {}.", training.recipe.name, training.settings.seed);
+  chart.y_from_zero = false;
+  for (std::size_t i = 0; i < training.recipe.islands.size(); ++i) {
+    Series series;
+    series.name = training.recipe.islands[i];
+    for (const TrainingPoint& point : training.points)
+      if (point.step > 0) series.points.emplace_back(point.seconds, point.island_loss[i]);
+    chart.series.push_back(std::move(series));
+  }
+  Series mean;
+  mean.name = "the averaged model";
+  mean.emphasised = true;
+  for (const TrainingPoint& point : training.points)
+    if (point.step > 0) mean.points.emplace_back(point.seconds, point.loss_of_mean);
+  chart.series.push_back(std::move(mean));
+  return chart;
+}
+
+Chart prediction_chart(const std::vector<Runs>& policies) {
+  Chart chart;
+  chart.title = "Disagreement against predicted staleness";
+  chart.x_label = "squared staleness, with delays as stepped (ms)";
+  chart.y_label = "distance of islands from their mean, per norm of the mean";
+  chart.kind = Chart::Kind::kScatter;
+  Series series;
+  series.name = "policies that train while they exchange";
+  for (const Runs& runs : policies)
+    if (const auto measured = measured_staleness(*runs[0])) {
+      series.points.emplace_back(measured->squared, mean_of(runs, late_distance));
+      series.labels.push_back(runs[0]->recipe.name);
+    }
+  if (!series.points.empty()) chart.series.push_back(std::move(series));
+  return chart;
+}
+
+}  // namespace
+
+std::optional<MeasuredStaleness> measured_staleness(const Training& training) {
+  const double paper = predicted(training, "paper"), squared = predicted(training, "squared");
+  if (!std::isfinite(paper) || !std::isfinite(squared)) return std::nullopt;
+  // T(A + ½) waits a whole round for each exchange: T(A − ½) + d with d = T.
+  const double change = (training.account.delay_mean - training.account.cycle) * 1e3;
+  return MeasuredStaleness{paper + change, squared + change};
+}
+
+std::string training_text(const std::vector<Training>& trainings) {
+  if (trainings.empty()) return "no training\n";
+  std::string text = wrapped(about(trainings)) + "\n" + table_of(rows_of(trainings)).text();
+  const Rows staleness = staleness_rows(trainings);
+  if (staleness.size() > 1) text += "\n" + table_of(staleness).text();
+  return text;
+}
+
+IllustratedPage training_page(const std::vector<Training>& trainings, const std::string& made_by) {
+  const std::vector<Runs> policies = by_policy(trainings);
+  IllustratedPage page;
+  page.page.title = "Training under a plan";
+  page.page.subtitle = made_by;
+  const auto drawn = [&](const char* name, const Chart& chart) {
+    page.figures.push_back({name, chart_svg(chart)});
+    return page.figures.back().svg;
+  };
+  page.page.sections.push_back({"Loss", {about(trainings)}, rows_of(trainings), {}});
+  std::vector<std::string>& figures = page.page.sections.back().figures;
+  figures.push_back(drawn("loss-against-time", loss_chart(policies, false)));
+  figures.push_back(drawn("loss-against-tokens", loss_chart(policies, true)));
+  figures.push_back(drawn("loss-of-islands", island_chart(*policies[0][0])));
+  Section disagreement{"Disagreement and staleness", {}, {}, {}};
+  const Rows staleness = staleness_rows(trainings);
+  if (staleness.size() > 1) disagreement.table = staleness;
+  const Chart distance = distance_chart(policies);
+  if (!distance.series.empty()) disagreement.figures.push_back(drawn("disagreement", distance));
+  const Chart prediction = prediction_chart(policies);
+  if (!prediction.series.empty())
+    disagreement.figures.push_back(drawn("disagreement-against-staleness", prediction));
+  if (!disagreement.figures.empty()) page.page.sections.push_back(std::move(disagreement));
+  return page;
+}
+
+}  // namespace cotillion

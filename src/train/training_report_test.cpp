@@ -1,0 +1,85 @@
+#include "train/training_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "train/training_file.hpp"
+
+namespace cotillion {
+namespace {
+
+using ::testing::HasSubstr;
+
+Training training(const std::string& name, std::uint64_t seed, double last) {
+  Training made;
+  made.recipe.name = name;
+  made.recipe.islands = {"A", "B"};
+  made.recipe.shares = {0.5, 0.5};
+  made.recipe.staleness = {{"paper", 1000}, {"squared", 900}};
+  made.account = {0.3, 0.4, 0.5};
+  made.model = "mlp";
+  made.data = "text";
+  made.device = "cpu";
+  made.settings.seed = seed;
+  made.settings.target = 3;
+  made.steps = 20;
+  made.seconds = 10;
+  made.utilisation = 0.5;
+  made.finished = true;
+  made.points = {{0, 0, 0, 5, {5, 5}, 0, 0, 1},
+                 {10, 5, 1000, 4, {4, 4.2}, 4.5, 0.1, 1},
+                 {20, 10, 2000, last, {last, last + 0.1}, last, 0.2, 2}};
+  made.target_time = time_to(made.points, 3);
+  return made;
+}
+
+TEST(TrainingReport, TimeToALossIsBetweenPoints) {
+  const Training one = training("a", 1, 2);
+  EXPECT_DOUBLE_EQ(*time_to(one.points, 4.5), 2.5);
+  EXPECT_DOUBLE_EQ(*time_to(one.points, 3), 7.5);
+  EXPECT_DOUBLE_EQ(*time_to(one.points, 6), 0);
+  EXPECT_FALSE(time_to(one.points, 1).has_value());
+}
+
+TEST(TrainingReport, StalenessAsSteppedReplacesTheRoundByTheDelay) {
+  const auto measured = measured_staleness(training("a", 1, 2));
+  ASSERT_TRUE(measured.has_value());
+  EXPECT_DOUBLE_EQ(measured->paper, 800);
+  EXPECT_DOUBLE_EQ(measured->squared, 700);
+}
+
+TEST(TrainingReport, SeedsAreOneLineWithTheirSpreadAndTheBestComesFirst) {
+  const std::vector<Training> all = {training("slow", 1, 3.5), training("fast", 1, 2),
+                                     training("fast", 2, 2.2)};
+  const std::string text = training_text(all);
+  EXPECT_LT(text.find("fast"), text.find("slow"));
+  EXPECT_THAT(text, HasSubstr("2.1000"));
+  EXPECT_THAT(text, HasSubstr("0.1414"));
+  EXPECT_THAT(text, HasSubstr("1.5000"));  // behind the fast one of the same seed
+  const IllustratedPage page = training_page(all, "tests");
+  EXPECT_EQ(page.figures.size(), 5u);
+  EXPECT_THAT(page.figures[0].svg, HasSubstr("slow"));
+}
+
+TEST(TrainingFile, WhatIsWrittenIsReadBack) {
+  Json file = {{"trainings", Json::array({to_json(training("a", 3, 2))})}};
+  const auto read = read_trainings(file.dump());
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(to_json(read->at(0)), file["trainings"][0]);
+  const auto refused = [&](const char* pointer, const Json& value) {
+    Json wrong = file;
+    wrong[Json::json_pointer(pointer)] = value;
+    const auto none = read_trainings(wrong.dump());
+    return none ? "" : none.error().message;
+  };
+  EXPECT_THAT(refused("/trainings/0/points/1/island_loss", {1.0}),
+              HasSubstr("one for each island"));
+  EXPECT_THAT(refused("/trainings/0/points", Json::array()), HasSubstr("without points"));
+  EXPECT_THAT(refused("/trainings/0/steps", 1e300), HasSubstr("steps: a number"));
+  EXPECT_THAT(refused("/trainings/0/settings/batch", 1.5), HasSubstr("batch: a whole number"));
+  EXPECT_FALSE(read_trainings("{}").has_value());
+  EXPECT_FALSE(read_trainings("[").has_value());
+}
+
+}  // namespace
+}  // namespace cotillion
