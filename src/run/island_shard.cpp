@@ -14,6 +14,7 @@ namespace {
 constexpr Duration kWaitMax{50'000'000'000};  // so that nothing depends on one wake-up alone
 constexpr Duration kDeskRetry{
     200'000'000};  // training code holds a fragment for as long as a copy takes
+constexpr Duration kLastPatience{500'000'000'000};
 constexpr Duration kPublishEvery{10'000'000'000};
 
 Seal sealed(BootId boot) {
@@ -103,7 +104,19 @@ void IslandShard::run() {
     be_punctual();
     wait(more);
   }
+  lay_the_last();
   publish(clock_.now());
+}
+
+// What is due by now. Training code that holds its fragment lets go soon, or has died over it.
+void IslandShard::lay_the_last() {
+  const Instant began = clock_.now();
+  receiver_.on_time(began, *this, *this);
+  lay_what_waits();
+  while (!waiting_.empty() && clock_.now() - began < kLastPatience) {
+    clock_.wait_until(clock_.now() + kDeskRetry);
+    lay_what_waits();
+  }
 }
 
 void IslandShard::read_mail() {
@@ -301,7 +314,7 @@ void IslandShard::publish(Instant now) {
 
 void IslandShard::snapshot(RoundId, std::uint64_t first, std::span<float> values) {
   const int place = on_desk(fragment_of(job_, ChunkId(first / elements_per_chunk(job_))));
-  const std::uint64_t begins = desk_.fragment(place).run.first - first_element_;
+  const std::uint64_t begins = desk_.run(place).first - first_element_;
   const std::span<float> copy = desk_.copy(place).subspan(first - begins, values.size());
   std::copy(copy.begin(), copy.end(), values.begin());
   merge_.to_sent(first, values);

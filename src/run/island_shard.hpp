@@ -42,6 +42,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   void be_punctual();
   void send_what_is_due(Instant now);
   void lay_what_waits();
+  void lay_the_last();
   [[nodiscard]] bool lay(const Waiting& waiting);
   void begin_stream(Instant now);
   void note_wanted(const StreamSpec& stream, int fragment);

@@ -194,6 +194,14 @@ TEST_F(Daemons, ASignalStopsAJobCleanlyAfterARoundThatAllHavePlayed) {
   for (auto& [name, process] : processes_) EXPECT_EQ(process.wait(), 0) << name << all_said();
   for (const char* name : kNames)
     EXPECT_THAT(said(fmt::format("training {}", name)), HasSubstr("0 with somebody missing"));
+  // The last round that was played is merged, and so all islands are equal.
+  const std::string told = said("coordinator");
+  const auto end = told.find(" of 100000 rounds reported by everyone");
+  ASSERT_NE(end, std::string::npos) << told;
+  const auto begin = told.rfind(' ', end - 1) + 1;
+  for (const char* name : kNames)
+    EXPECT_THAT(said(fmt::format("training {}", name)),
+                HasSubstr(fmt::format(" {} rounds,", told.substr(begin, end - begin))));
   EXPECT_THAT(desks_left(), IsEmpty());
 }
 
