@@ -65,7 +65,8 @@ Result<DeskClient> DeskClient::join(const std::string& path, std::uint64_t eleme
     return failure(fmt::format("\"{}\" is too long for a socket's path", path));
   std::memcpy(address.sun_path, path.data(), path.size());
   const std::int64_t began = wall_clock_now();
-  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  // Where many knock, connect() itself would wait, for as long as it takes.
+  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return failure(fmt::format("socket: {}", std::strerror(errno)));
   const auto refuse = [&](const std::string& why) {
     ::close(fd);
@@ -116,7 +117,7 @@ bool DeskClient::ended() const {
   return desk_.words().stage.load(std::memory_order_acquire) == DeskStage::kEnded;
 }
 
-Result<bool> DeskClient::check() {
+Result<bool> DeskClient::check() const {
   const DeskStage stage = desk_.words().stage.load(std::memory_order_acquire);
   if (stage == DeskStage::kFailed)
     return failure("the job has failed: " + desk_.words().reason.read());
@@ -143,12 +144,14 @@ Result<bool> DeskClient::offer_wanted(Duration ahead) {
     const bool soon = wanted != 0 && wanted <= now + ahead.ps / 1000;
     if (fragment.offers.load(std::memory_order_acquire) > 0 && !soon) continue;
     while (!desk_.try_hold(f, Desk::Holder::kTraining)) {
+      if (fragment.holder.load() == std::uint32_t(Desk::Holder::kTraining))
+        return failure(fmt::format("the correction of fragment {} was taken and never done()", f));
       if (since(now) > kHoldPatience)
         return failure(
             fmt::format("the agent has held fragment {} for {}", f, wait_text(since(now))));
       pause({20'000'000});
     }
-    source_(fragment.run.first, desk_.copy(f));
+    source_(desk_.run(f).first, desk_.copy(f));
     desk_.offered(f, now);
     desk_.let_go(f);
   }
@@ -183,7 +186,7 @@ Result<std::optional<Correction>> DeskClient::poll() {
     if (!desk_.try_hold(f, Desk::Holder::kTraining)) continue;  // more is being laid down
     next_ = (f + 1) % desk_.fragments();
     return std::optional<Correction>(
-        Correction{f, fragment.run.first, desk_.tray(f), fragment.account});
+        Correction{f, desk_.run(f).first, desk_.tray(f), fragment.account});
   }
   if (const auto good = check(); !good) return Unexpected<Error>{good.error()};
   return std::optional<Correction>();
