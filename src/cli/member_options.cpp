@@ -49,7 +49,14 @@ int perform(const MemberOptions& options, const MemberPlace& place, Role role, P
             DaemonLog& log) {
   const Interrupt interrupt;
   const Duration patience = option_value(parse_duration(options.join_within), "--join-within");
-  auto line = ControlClient::connect(options.coordinator, patience);
+  log.info("waits for the coordinator",
+           {{"address", options.coordinator}, {"within", options.join_within}});
+  auto line =
+      ControlClient::connect(options.coordinator, patience, [&] { return interrupt.asked(); });
+  if (!line && interrupt.asked()) {
+    log.info("done", {{"reason", line.error().message}});
+    return kDone;
+  }
   if (!line) throw Stop{kWorldFailed, line.error().message};
   MemberDaemonSettings settings;
   settings.hello.island = options.island;
