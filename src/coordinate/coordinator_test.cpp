@@ -309,6 +309,10 @@ TEST_F(CoordinatorTest, NamesWhoHasNotReportedARoundAndForHowLong) {
   EXPECT_EQ(coordinator_->awaited(), (std::vector<Who>{{0, Role::kIsland}}));
   now_ = coordinator_->casting().start_of(2, coordinator_->origin()) + settings_.report_patience;
   coordinator_->on_time(now_, *this);
+  EXPECT_EQ(coordinator_->losses().size(), 0u)
+      << "edges are patient for a while before they report";
+  now_ = now_ + settings_.casting.patience;
+  coordinator_->on_time(now_, *this);
   ASSERT_EQ(coordinator_->losses().size(), 1u);
   EXPECT_EQ(coordinator_->losses()[0].reason, "has not reported round 1, which ended 5 s ago");
   EXPECT_EQ(coordinator_->state(), State::kPlaying) << "the others play on";

@@ -16,6 +16,8 @@ constexpr Duration kDeskRetry{
     200'000'000};  // training code holds a fragment for as long as a copy takes
 constexpr Duration kLastPatience{500'000'000'000};
 constexpr Duration kPublishEvery{10'000'000'000};
+constexpr std::size_t kLateTogether = ReceiverSettings{}.late_chunks / 2;
+constexpr Duration kMissingEvery{200'000'000'000};  // which takes a look at every chunk
 
 Seal sealed(BootId boot) {
   Seal seal;
@@ -225,6 +227,7 @@ bool IslandShard::waits_for_desk(int fragment) const {
 }
 
 void IslandShard::lay_what_waits() {
+  late_chunks_ = 0;
   for (std::size_t i = 0; i < waiting_.size();)
     if (lay(waiting_[i]))
       waiting_.erase(waiting_.begin() + std::ptrdiff_t(i));
@@ -298,6 +301,12 @@ Instant IslandShard::next_deadline() const {
 
 void IslandShard::publish(Instant now) {
   published_at_ = now;
+  if (now - missing_at_ >= kMissingEvery) {
+    missing_at_ = now;
+    for (const Part& part : parts_)
+      if (part.spec.expected != 0 && part.spec.last_deadline <= now)
+        counted_.missing = absences(part, 0, chunk_count(job_));
+  }
   IslandReading reading = counted_;
   reading.host.add(HostCount::kOverflowed, socket_.overflows());
   reading.host.add(HostCount::kSent, out_.counts().packets);
@@ -305,9 +314,6 @@ void IslandShard::publish(Instant now) {
   reading.host.add(HostCount::kUnsent, out_.counts().dropped);
   reading.sender = sender_.counters();
   reading.receiver = receiver_.counters();
-  for (const Part& part : parts_)
-    if (part.spec.expected != 0 && part.spec.last_deadline <= now)
-      reading.missing = absences(part, 0, chunk_count(job_));
   const std::lock_guard lock(lock_);
   published_ = std::move(reading);
 }
@@ -325,7 +331,11 @@ void IslandShard::fragment_ready(RoundId round, int fragment) {
 }
 
 void IslandShard::late_ready(RoundId round, int fragment) {
-  if (const Waiting waiting{round, fragment, true}; !lay(waiting)) waiting_.push_back(waiting);
+  // Laying one down goes over the whole fragment, and late ones seldom come alone; the receiver has
+  // room for some of them.
+  const Waiting late{round, fragment, true};
+  if (std::find(waiting_.begin(), waiting_.end(), late) == waiting_.end()) waiting_.push_back(late);
+  if (++late_chunks_ >= kLateTogether) lay_what_waits();
 }
 
 void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
