@@ -37,6 +37,9 @@ void MemberOptions::add_to(CLI::App& verb) {
 MemberPlace place_of(const MemberOptions& options) {
   MemberPlace place;
   place.own = value_of(read_endpoint(options.listen), "--listen");
+  if (place.own.address == 0 || is_group(place.own.address) || place.own.port == 0)
+    throw Stop{kUsedWrongly, "--listen: others send packets to " + to_text(place.own) +
+                                 "; name one address and port of this host"};
   place.interface = options.interface.empty()
                         ? place.own.address
                         : value_of(read_address(options.interface), "--interface");

@@ -304,8 +304,10 @@ void IslandShard::publish(Instant now) {
   if (now - missing_at_ >= kMissingEvery) {
     missing_at_ = now;
     for (const Part& part : parts_)
-      if (part.spec.expected != 0 && part.spec.last_deadline <= now)
+      if (part.spec.expected != 0 && part.spec.last_deadline <= now) {
         counted_.missing = absences(part, 0, chunk_count(job_));
+        counted_.missing_round = part.spec.round;
+      }
   }
   IslandReading reading = counted_;
   reading.host.add(HostCount::kOverflowed, socket_.overflows());

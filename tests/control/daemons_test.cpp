@@ -210,6 +210,13 @@ TEST_F(Daemons, SayWhatIsWrongBeforeTheyBegin) {
   EXPECT_EQ(start("a", {COTILLION_BINARY, "edge", "--island", "A", "--listen", "10.0.0"}).wait(),
             2);
   EXPECT_THAT(said("a"), HasSubstr("--listen: \"10.0.0\" is no IPv4 address"));
+  int number = 0;
+  for (const char* nowhere : {"0.0.0.0", "239.1.1.1", "127.0.0.1:0"}) {
+    const std::string name = fmt::format("nowhere {}", ++number);
+    EXPECT_EQ(start(name, {COTILLION_BINARY, "edge", "--island", "A", "--listen", nowhere}).wait(),
+              2);
+    EXPECT_THAT(said(name), HasSubstr("name one address and port of this host"));
+  }
   EXPECT_EQ(start("b", {COTILLION_BINARY, "island", "--island", "A", "--listen", "127.0.0.1",
                         "--socket", edge})
                 .wait(),
