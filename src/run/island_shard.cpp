@@ -207,7 +207,13 @@ void IslandShard::send_what_is_due(Instant now) {
     held_up_since_ = kNever;
     const std::int64_t age = wall_ns(now) - desk_.fragment(place).offered_ns;
     counted_.copy_age_max = std::max(counted_.copy_age_max, Duration{age * 1000});
-    sender_.on_time(copy.when, *this);
+    // Later than a burst may make up for, the sender is told the time, slips, and comes to no other
+    // fragment than this one: the next one leaves after more than that.
+    const Duration burst = sending_.catch_up;
+    const bool slips = now - copy.when > burst &&
+                       (fragment + 1 == job_.fragments ||
+                        sender_.departure(first_chunk(job_, fragment + 1)) - copy.when > burst);
+    sender_.on_time(slips ? now : copy.when, *this);
     desk_.let_go(place);
     if (next_stream_.round != 0) note_wanted(next_stream_, fragment);
   }
