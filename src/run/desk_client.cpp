@@ -16,8 +16,10 @@
 namespace cotillion {
 namespace {
 
-constexpr Duration kHoldPatience{1'000'000'000'000};  // an agent holds for milliseconds at most
-constexpr Duration kLook{20'000'000'000};             // how late the agent's end is noticed
+// An agent holds a fragment for as long as going over it takes. The first copy is worth waiting for
+// that; later on the one that lies there will do, and training goes on.
+constexpr Duration kFirstPatience{60'000'000'000'000}, kHoldPatience{20'000'000'000};
+constexpr Duration kLook{20'000'000'000};  // how late the agent's end is noticed
 constexpr Duration kAheadMin{2'000'000'000};
 
 Duration since(std::int64_t ns) {
@@ -143,14 +145,18 @@ Result<bool> DeskClient::offer_wanted(Duration ahead) {
     const std::int64_t wanted = fragment.wanted_ns.load(std::memory_order_acquire);
     const bool soon = wanted != 0 && wanted <= now + ahead.ps / 1000;
     if (fragment.offers.load(std::memory_order_acquire) > 0 && !soon) continue;
-    while (!desk_.try_hold(f, Desk::Holder::kTraining)) {
+    const bool first = fragment.offers.load(std::memory_order_acquire) == 0;
+    bool held = desk_.try_hold(f, Desk::Holder::kTraining);
+    while (!held && since(now) < (first ? kFirstPatience : kHoldPatience)) {
       if (fragment.holder.load() == std::uint32_t(Desk::Holder::kTraining))
         return failure(fmt::format("the correction of fragment {} was taken and never done()", f));
-      if (since(now) > kHoldPatience)
-        return failure(
-            fmt::format("the agent has held fragment {} for {}", f, wait_text(since(now))));
       pause({20'000'000});
+      held = desk_.try_hold(f, Desk::Holder::kTraining);
     }
+    if (!held && first)
+      return failure(
+          fmt::format("the agent has held fragment {} for {}", f, wait_text(since(now))));
+    if (!held) continue;
     source_(desk_.run(f).first, desk_.copy(f));
     desk_.offered(f, now);
     desk_.let_go(f);

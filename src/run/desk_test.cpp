@@ -205,6 +205,21 @@ TEST(Desk, SaysWhoseCorrectionWasNeverDone) {
               HasSubstr("the correction of fragment 1 was taken and never done()"));
 }
 
+TEST(Desk, AStepGoesOnWhileTheAgentHoldsAFragment) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value());
+  ASSERT_TRUE(training->offer(fill_with_ones).has_value());
+  agent.desk.fragment(0).wanted_ns = agent.desk.fragment(1).wanted_ns = 1;
+  ASSERT_TRUE(agent.desk.try_hold(0, Desk::Holder::kAgent));
+  EXPECT_TRUE(training->step().has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 1u);  // the one that lies there will do
+  EXPECT_EQ(agent.desk.fragment(1).offers, 2u);
+  agent.desk.let_go(0);
+  EXPECT_TRUE(training->step().has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 2u);
+}
+
 TEST(Desk, AnAgentGoesByItsOwnTableWhateverBecomesOfTheSharedOne) {
   Agent agent;
   agent.desk.words().fragments = 1'000'000'000;
