@@ -109,7 +109,8 @@ DeskClient::DeskClient(DeskClient&& other) noexcept
       next_(other.next_),
       stepped_ns_(other.stepped_ns_),
       intervals_(other.intervals_),
-      steps_(other.steps_) {}
+      steps_(other.steps_),
+      offered_(std::move(other.offered_)) {}
 
 DeskClient::~DeskClient() {
   if (fd_ >= 0) ::close(fd_);
@@ -144,8 +145,9 @@ Result<bool> DeskClient::offer_wanted(Duration ahead) {
     const std::int64_t now = wall_clock_now();
     const std::int64_t wanted = fragment.wanted_ns.load(std::memory_order_acquire);
     const bool soon = wanted != 0 && wanted <= now + ahead.ps / 1000;
-    if (fragment.offers.load(std::memory_order_acquire) > 0 && !soon) continue;
     const bool first = fragment.offers.load(std::memory_order_acquire) == 0;
+    // Nothing has changed since the last copy but for corrections, which are in it.
+    if (!first && (!soon || offered_[std::size_t(f)] == steps_)) continue;
     bool held = desk_.try_hold(f, Desk::Holder::kTraining);
     while (!held && since(now) < (first ? kFirstPatience : kHoldPatience)) {
       if (fragment.holder.load() == std::uint32_t(Desk::Holder::kTraining))
@@ -159,6 +161,7 @@ Result<bool> DeskClient::offer_wanted(Duration ahead) {
     if (!held) continue;
     source_(desk_.run(f).first, desk_.copy(f));
     desk_.offered(f, now);
+    offered_[std::size_t(f)] = steps_;
     desk_.let_go(f);
   }
   return true;
@@ -166,6 +169,7 @@ Result<bool> DeskClient::offer_wanted(Duration ahead) {
 
 Result<bool> DeskClient::offer(DeskSource source) {
   source_ = std::move(source);
+  offered_.assign(std::size_t(desk_.fragments()), SIZE_MAX);
   return offer_wanted({0});
 }
 

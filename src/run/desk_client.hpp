@@ -63,6 +63,7 @@ class DeskClient {
   std::int64_t stepped_ns_ = 0;
   std::array<Duration, 8> intervals_{};  // between steps, the last ones
   std::size_t steps_ = 0;
+  std::vector<std::size_t> offered_;  // by fragment: after which step
 };
 
 }  // namespace cotillion

@@ -220,6 +220,19 @@ TEST(Desk, AStepGoesOnWhileTheAgentHoldsAFragment) {
   EXPECT_EQ(agent.desk.fragment(0).offers, 2u);
 }
 
+TEST(Desk, AWaitOffersAFragmentThatIsOverdueOnceForEachStep) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value());
+  ASSERT_TRUE(training->offer(fill_with_ones).has_value());
+  agent.desk.fragment(0).wanted_ns = 1;
+  ASSERT_TRUE(training->step().has_value());
+  EXPECT_FALSE(training->wait(kSoon).has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 2u);
+  ASSERT_TRUE(training->step().has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 3u);
+}
+
 TEST(Desk, AnAgentGoesByItsOwnTableWhateverBecomesOfTheSharedOne) {
   Agent agent;
   agent.desk.words().fragments = 1'000'000'000;
