@@ -103,7 +103,7 @@ uint64_t cotillion_elements(const cotillion_job* job) {
 uint64_t cotillion_fragment_elements(const cotillion_job* job) {
   std::uint64_t most = 0;
   const cotillion::Desk& desk = job->client.desk();
-  for (int f = 0; f < desk.fragments(); ++f) most = std::max(most, desk.fragment(f).run.count);
+  for (int f = 0; f < desk.fragments(); ++f) most = std::max(most, desk.run(f).count);
   return most;
 }
 
@@ -160,7 +160,7 @@ cotillion_status cotillion_wait(cotillion_job* job, double seconds,
     }
     job->message = next.error().message;
     if (job->client.ended()) return COTILLION_ENDED;
-    return job->client.poll().has_value() ? COTILLION_LATE : COTILLION_FAILED;
+    return job->client.check().has_value() ? COTILLION_LATE : COTILLION_FAILED;
   });
 }
 

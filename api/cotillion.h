@@ -2,7 +2,7 @@
  * the model with other islands while training goes on; this is how a training loop hands it copies
  * and takes corrections:
  *
- *   cotillion_job* job = cotillion_join("/run/cotillion/TYO.sock", elements, 60.0, &error);
+ *   cotillion_job* job = cotillion_join("/run/cotillion/TYO.sock", elements, 60.0, why, 200);
  *   cotillion_offer(job, copy_my_model, &model);
  *   while (training) {
  *     optimizer_step(model);
@@ -35,7 +35,7 @@ typedef enum cotillion_status {
   COTILLION_OK = 0,
   COTILLION_NONE = 1,   /* nothing there now */
   COTILLION_LATE = 2,   /* nothing came within the time given: the message says who is late */
-  COTILLION_ENDED = 3,  /* the job has ended as it should; nothing more will come */
+  COTILLION_ENDED = 3,  /* the job has ended as it should; poll once more for what came with it */
   COTILLION_FAILED = 4  /* the job has failed, or the agent is gone */
 } cotillion_status;
 

@@ -41,6 +41,7 @@ int run(const char* socket, unsigned training_rounds) {
     for (float& x : model) x += own;  // a step of training
     learned += own;
   }
+  job.merge(model);  // what came with the end
   const auto [least, most] = std::minmax_element(model.begin(), model.end());
   double sum = 0;
   for (const float x : model) sum += x;

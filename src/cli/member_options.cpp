@@ -37,6 +37,9 @@ void MemberOptions::add_to(CLI::App& verb) {
 MemberPlace place_of(const MemberOptions& options) {
   MemberPlace place;
   place.own = value_of(read_endpoint(options.listen), "--listen");
+  if (place.own.address == 0 || is_group(place.own.address) || place.own.port == 0)
+    throw Stop{kUsedWrongly, "--listen: others send packets to " + to_text(place.own) +
+                                 "; name one address and port of this host"};
   place.interface = options.interface.empty()
                         ? place.own.address
                         : value_of(read_address(options.interface), "--interface");
@@ -49,7 +52,14 @@ int perform(const MemberOptions& options, const MemberPlace& place, Role role, P
             DaemonLog& log) {
   const Interrupt interrupt;
   const Duration patience = option_value(parse_duration(options.join_within), "--join-within");
-  auto line = ControlClient::connect(options.coordinator, patience);
+  log.info("waits for the coordinator",
+           {{"address", options.coordinator}, {"within", options.join_within}});
+  auto line =
+      ControlClient::connect(options.coordinator, patience, [&] { return interrupt.asked(); });
+  if (!line && interrupt.asked()) {
+    log.info("done", {{"reason", line.error().message}});
+    return kDone;
+  }
   if (!line) throw Stop{kWorldFailed, line.error().message};
   MemberDaemonSettings settings;
   settings.hello.island = options.island;

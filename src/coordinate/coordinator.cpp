@@ -4,7 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <string_view>
 
 #include "base/fingerprint.hpp"
 #include "base/text.hpp"
@@ -15,6 +18,22 @@ namespace {
 using State = CoordinatorState;
 
 constexpr Duration kStopsAhead{10'000'000'000};  // beyond the longest trip, for those who hear it
+
+// Whether two members' packets would come to the same socket: shard s of each listens at its port
+// plus s. Addresses are "10.0.0.1:29900"; what is not is only compared.
+bool collide(const std::string& a, const std::string& b, int shards) {
+  const auto split = [](const std::string& text) {
+    const std::string_view all = text;
+    const auto colon = all.rfind(':');
+    std::uint16_t port = 0;
+    if (colon != std::string_view::npos)
+      (void)std::from_chars(all.data() + colon + 1, all.data() + all.size(), port);
+    return std::pair{all.substr(0, colon), int(port)};
+  };
+  const auto [host, port] = split(a);
+  const auto [other, other_port] = split(b);
+  return host == other && std::abs(port - other_port) < shards;
+}
 
 }  // namespace
 
@@ -95,6 +114,13 @@ std::string Coordinator::objection(const Hello& hello) const {
   if (place.there() && place.hello.boot != hello.boot)
     return fmt::format("{} has joined already from {} (boot {}, this one is {}); end one of them",
                        name(place), shown(place.hello.address), place.hello.boot, hello.boot);
+  for (const Place& other : places_)
+    if (&other != &place && other.there() &&
+        collide(other.hello.address, hello.address, settings_.shards))
+      return fmt::format(
+          "{} has joined from {}, and packets of both would come to the same port; "
+          "give each an address or a port of its own (--listen)",
+          name(other), shown(other.hello.address));
   // A late join needs a new epoch; until there are epochs it is refused.
   if (state_ != State::kGathering)
     return fmt::format("the job is {}; nobody joins it any more", name_of(state_));

@@ -14,7 +14,9 @@ using State = CoordinatorState;
 }  // namespace
 
 Instant Coordinator::report_due(RoundId round) const {
-  return casting_.start_of(round + 1, origin_) + settings_.report_patience;
+  // Edges wait for the last chunks of a round for as long as they are patient.
+  return casting_.start_of(round + 1, origin_) + settings_.casting.patience +
+         settings_.report_patience;
 }
 
 RoundId Coordinator::round_at(Instant now) const {

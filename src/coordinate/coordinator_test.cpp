@@ -1,5 +1,6 @@
 #include "coordinate/coordinator.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +42,7 @@ class CoordinatorTest : public ::testing::Test, public CoordinatorOutbox {
     return {std::string(1, char('A' + index / 2)),
             index % 2 ? Role::kEdge : Role::kIsland,
             BootId(7 + index),
-            "127.0.0.1:1000",
+            fmt::format("127.0.0.1:{}", 1000 + 10 * index),
             {},
             "1.0",
             ""};
@@ -120,7 +121,7 @@ TEST_F(CoordinatorTest, HandsEveryoneThePlanAndEveryonesBootsAndAddresses) {
     ASSERT_EQ(assignment->seats.size(), 6u);
     for (int seat = 0; seat < 6; ++seat) {
       EXPECT_EQ(assignment->seats[std::size_t(seat)].boot, BootId(7 + seat));
-      EXPECT_EQ(assignment->seats[std::size_t(seat)].address, "127.0.0.1:1000");
+      EXPECT_EQ(assignment->seats[std::size_t(seat)].address, hello(seat).address);
     }
   }
 }
@@ -187,6 +188,29 @@ TEST_F(CoordinatorTest, RefusesASecondProcessButTakesTheSameOneAgain) {
   say(3, hello(0));  // its old connection broke, which nobody told us
   EXPECT_EQ(heard<Refusal>(3), nullptr);
   EXPECT_EQ(closed_, (std::vector<ConnectionId>{2, 1}));
+}
+
+TEST_F(CoordinatorTest, RefusesTwoWhosePacketsWouldComeToOnePort) {
+  settings_.shards = 4;
+  make();
+  say(0, hello(0));
+  Hello other = hello(1);
+  other.address = hello(0).address;
+  say(1, other);
+  ASSERT_NE(heard<Refusal>(1), nullptr);
+  EXPECT_THAT(heard<Refusal>(1)->reason,
+              HasSubstr("island A has joined from 127.0.0.1:1000, and packets of both would come "
+                        "to the same port"));
+  other.address = "127.0.0.1:1003";  // the last one of the first's four shards
+  say(2, other);
+  EXPECT_NE(heard<Refusal>(2), nullptr);
+  other.address = "127.0.0.1:1004";
+  say(3, other);
+  EXPECT_EQ(heard<Refusal>(3), nullptr);
+  other = hello(2);
+  other.address = "127.0.0.2:1000";
+  say(4, other);
+  EXPECT_EQ(heard<Refusal>(4), nullptr);
 }
 
 TEST_F(CoordinatorTest, RefusesThoseWhoSpeakBeforeHelloOrComeWhenTheJobHasBegun) {
@@ -284,6 +308,10 @@ TEST_F(CoordinatorTest, NamesWhoHasNotReportedARoundAndForHowLong) {
   for (int i = 1; i < 6; ++i) say(i, report(1));
   EXPECT_EQ(coordinator_->awaited(), (std::vector<Who>{{0, Role::kIsland}}));
   now_ = coordinator_->casting().start_of(2, coordinator_->origin()) + settings_.report_patience;
+  coordinator_->on_time(now_, *this);
+  EXPECT_EQ(coordinator_->losses().size(), 0u)
+      << "edges are patient for a while before they report";
+  now_ = now_ + settings_.casting.patience;
   coordinator_->on_time(now_, *this);
   ASSERT_EQ(coordinator_->losses().size(), 1u);
   EXPECT_EQ(coordinator_->losses()[0].reason, "has not reported round 1, which ended 5 s ago");

@@ -15,6 +15,7 @@ namespace cotillion {
 namespace {
 
 constexpr auto kClosePatience = std::chrono::seconds(3);
+constexpr auto kLook = std::chrono::milliseconds(100);  // signals are noticed this late
 
 std::chrono::nanoseconds nanoseconds_of(Duration wait) {
   return std::chrono::nanoseconds(std::max<std::int64_t>(0, wait.ps / 1000));
@@ -99,7 +100,8 @@ struct ControlClient::State final : grpc::ClientBidiReactor<control::Envelope, c
   bool held = true, done = false;
 };
 
-Result<ControlClient> ControlClient::connect(const std::string& address, Duration patience) {
+Result<ControlClient> ControlClient::connect(const std::string& address, Duration patience,
+                                             const std::function<bool()>& give_up) {
   auto state = std::make_unique<State>();
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(-1);  // plans of many islands are large
@@ -111,10 +113,17 @@ Result<ControlClient> ControlClient::connect(const std::string& address, Duratio
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   state->channel =
       grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-  if (!state->channel->WaitForConnected(std::chrono::system_clock::now() +
-                                        nanoseconds_of(patience)))
-    return failure(
-        fmt::format("no coordinator answers at {} after {}", address, wait_text(patience)));
+  const auto began = std::chrono::steady_clock::now();
+  for (bool connected = false; !connected;) {
+    const auto left = nanoseconds_of(patience) - (std::chrono::steady_clock::now() - began);
+    if (left.count() <= 0)
+      return failure(
+          fmt::format("no coordinator answers at {} after {}", address, wait_text(patience)));
+    if (give_up && give_up())
+      return failure(fmt::format("asked to stop before a coordinator answered at {}", address));
+    connected = state->channel->WaitForConnected(std::chrono::system_clock::now() +
+                                                 std::min<std::chrono::nanoseconds>(left, kLook));
+  }
   state->stub = control::Control::NewStub(state->channel);
   state->begin();
   return ControlClient(std::move(state));

@@ -2,6 +2,7 @@
 // what comes waits until it is asked for, and closing has its time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,8 +14,9 @@ namespace cotillion {
 
 class ControlClient final : public Line {
  public:
-  // Tries for so long, because daemons are started in any order.
-  [[nodiscard]] static Result<ControlClient> connect(const std::string& address, Duration patience);
+  // Tries for so long, because daemons are started in any order, or until it is told to give up.
+  [[nodiscard]] static Result<ControlClient> connect(const std::string& address, Duration patience,
+                                                     const std::function<bool()>& give_up = {});
   ControlClient(ControlClient&&) noexcept;
   ~ControlClient() override;
 

@@ -25,6 +25,7 @@ constexpr int kIslands = 3;
 constexpr std::uint64_t kElements = 3520;
 
 struct JobSettings {
+  std::string schedule = "all-to-all";
   int rounds = 4;
   int shards = 1;
   Exchange exchange = Exchange::kWhole;
@@ -46,7 +47,7 @@ class Job {
     Map map = testing::example_map("isosceles");
     map.payload = Bytes{std::int64_t(kElements * 4)};
     for (Aggregator& aggregator : map.aggregators) aggregator.spec.chunk = Bytes{256};
-    plan_ = testing::written_plan(std::move(map), "all-to-all");
+    plan_ = testing::written_plan(std::move(map), settings.schedule);
     CoordinatorSettings coordinating;
     coordinating.zero = zero_;
     coordinating.version = "test";
@@ -199,6 +200,21 @@ TEST(Daemons, PlayAJobToItsEndWithExactSums) {
     EXPECT_THAT(account.report.absences, IsEmpty());
     if (account.who.role == Role::kEdge) continue;
     for (const double share : account.report.mixing) EXPECT_NEAR(share, 1.0 / 3, 1e-12);
+  }
+}
+
+TEST(Daemons, SitRoundsOutWhereThePlanSaysSo) {
+  JobSettings settings;
+  settings.schedule = "pairs";  // A and B, then B and C
+  Job job(settings);
+  expect_good(job);
+  for (std::uint64_t i = 0; i < kElements; ++i) {
+    double before = 0, after = 0;
+    for (int island = 0; island < kIslands; ++island) {
+      before += 3.0 * (island + 1) * double(i % 7) + job.learned[std::size_t(island)];
+      after += double(job.models[std::size_t(island)][i]);
+    }
+    ASSERT_EQ(after, before) << i;
   }
 }
 

@@ -120,6 +120,7 @@ Desk::Desk(int fd, std::byte* memory, std::size_t bytes)
   const Layout layout(words_->elements, words_->fragments, words_->islands);
   fragments_ = std::launder(reinterpret_cast<DeskFragment*>(memory + layout.fragments));
   names_ = reinterpret_cast<char*>(memory + layout.names);
+  for (std::uint32_t f = 0; f < words_->fragments; ++f) runs_.push_back(fragments_[f].run);
   copies_ = reinterpret_cast<float*>(memory + layout.copies);
   trays_ = reinterpret_cast<float*>(memory + layout.trays);
 }
@@ -129,6 +130,7 @@ Desk::Desk(Desk&& other) noexcept
       memory_(std::exchange(other.memory_, nullptr)),
       bytes_(other.bytes_),
       words_(other.words_),
+      runs_(std::move(other.runs_)),
       fragments_(other.fragments_),
       names_(other.names_),
       copies_(other.copies_),
@@ -146,12 +148,12 @@ std::string Desk::island(int number) const {
 }
 
 std::span<float> Desk::copy(int f) const {
-  const DeskRun& run = fragments_[f].run;
+  const DeskRun& run = runs_[std::size_t(f)];
   return {copies_ + run.first, run.count};
 }
 
 std::span<float> Desk::tray(int f) const {
-  const DeskRun& run = fragments_[f].run;
+  const DeskRun& run = runs_[std::size_t(f)];
   return {trays_ + run.first, run.count};
 }
 

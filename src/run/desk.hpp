@@ -105,7 +105,8 @@ class Desk {
 
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] DeskWords& words() const { return *words_; }
-  [[nodiscard]] int fragments() const { return int(words_->fragments); }
+  [[nodiscard]] int fragments() const { return int(runs_.size()); }
+  [[nodiscard]] const DeskRun& run(int f) const { return runs_[std::size_t(f)]; }
   [[nodiscard]] DeskFragment& fragment(int f) const { return fragments_[f]; }
   [[nodiscard]] std::string island(int number) const;
   [[nodiscard]] std::span<float> copy(int f) const;  // what training code offered, kept up to date
@@ -133,6 +134,7 @@ class Desk {
   std::byte* memory_;
   std::size_t bytes_;
   DeskWords* words_;
+  std::vector<DeskRun> runs_;  // our own: what the other process does to its memory is its business
   DeskFragment* fragments_;
   char* names_;
   float* copies_;

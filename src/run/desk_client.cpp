@@ -16,8 +16,10 @@
 namespace cotillion {
 namespace {
 
-constexpr Duration kHoldPatience{1'000'000'000'000};  // an agent holds for milliseconds at most
-constexpr Duration kLook{20'000'000'000};             // how late the agent's end is noticed
+// An agent holds a fragment for as long as going over it takes. The first copy is worth waiting for
+// that; later on the one that lies there will do, and training goes on.
+constexpr Duration kFirstPatience{60'000'000'000'000}, kHoldPatience{20'000'000'000};
+constexpr Duration kLook{20'000'000'000};  // how late the agent's end is noticed
 constexpr Duration kAheadMin{2'000'000'000};
 
 Duration since(std::int64_t ns) {
@@ -65,7 +67,8 @@ Result<DeskClient> DeskClient::join(const std::string& path, std::uint64_t eleme
     return failure(fmt::format("\"{}\" is too long for a socket's path", path));
   std::memcpy(address.sun_path, path.data(), path.size());
   const std::int64_t began = wall_clock_now();
-  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  // Where many knock, connect() itself would wait, for as long as it takes.
+  const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return failure(fmt::format("socket: {}", std::strerror(errno)));
   const auto refuse = [&](const std::string& why) {
     ::close(fd);
@@ -106,7 +109,8 @@ DeskClient::DeskClient(DeskClient&& other) noexcept
       next_(other.next_),
       stepped_ns_(other.stepped_ns_),
       intervals_(other.intervals_),
-      steps_(other.steps_) {}
+      steps_(other.steps_),
+      offered_(std::move(other.offered_)) {}
 
 DeskClient::~DeskClient() {
   if (fd_ >= 0) ::close(fd_);
@@ -116,7 +120,7 @@ bool DeskClient::ended() const {
   return desk_.words().stage.load(std::memory_order_acquire) == DeskStage::kEnded;
 }
 
-Result<bool> DeskClient::check() {
+Result<bool> DeskClient::check() const {
   const DeskStage stage = desk_.words().stage.load(std::memory_order_acquire);
   if (stage == DeskStage::kFailed)
     return failure("the job has failed: " + desk_.words().reason.read());
@@ -141,15 +145,23 @@ Result<bool> DeskClient::offer_wanted(Duration ahead) {
     const std::int64_t now = wall_clock_now();
     const std::int64_t wanted = fragment.wanted_ns.load(std::memory_order_acquire);
     const bool soon = wanted != 0 && wanted <= now + ahead.ps / 1000;
-    if (fragment.offers.load(std::memory_order_acquire) > 0 && !soon) continue;
-    while (!desk_.try_hold(f, Desk::Holder::kTraining)) {
-      if (since(now) > kHoldPatience)
-        return failure(
-            fmt::format("the agent has held fragment {} for {}", f, wait_text(since(now))));
+    const bool first = fragment.offers.load(std::memory_order_acquire) == 0;
+    // Nothing has changed since the last copy but for corrections, which are in it.
+    if (!first && (!soon || offered_[std::size_t(f)] == steps_)) continue;
+    bool held = desk_.try_hold(f, Desk::Holder::kTraining);
+    while (!held && since(now) < (first ? kFirstPatience : kHoldPatience)) {
+      if (fragment.holder.load() == std::uint32_t(Desk::Holder::kTraining))
+        return failure(fmt::format("the correction of fragment {} was taken and never done()", f));
       pause({20'000'000});
+      held = desk_.try_hold(f, Desk::Holder::kTraining);
     }
-    source_(fragment.run.first, desk_.copy(f));
+    if (!held && first)
+      return failure(
+          fmt::format("the agent has held fragment {} for {}", f, wait_text(since(now))));
+    if (!held) continue;
+    source_(desk_.run(f).first, desk_.copy(f));
     desk_.offered(f, now);
+    offered_[std::size_t(f)] = steps_;
     desk_.let_go(f);
   }
   return true;
@@ -157,6 +169,7 @@ Result<bool> DeskClient::offer_wanted(Duration ahead) {
 
 Result<bool> DeskClient::offer(DeskSource source) {
   source_ = std::move(source);
+  offered_.assign(std::size_t(desk_.fragments()), SIZE_MAX);
   return offer_wanted({0});
 }
 
@@ -183,7 +196,7 @@ Result<std::optional<Correction>> DeskClient::poll() {
     if (!desk_.try_hold(f, Desk::Holder::kTraining)) continue;  // more is being laid down
     next_ = (f + 1) % desk_.fragments();
     return std::optional<Correction>(
-        Correction{f, fragment.run.first, desk_.tray(f), fragment.account});
+        Correction{f, desk_.run(f).first, desk_.tray(f), fragment.account});
   }
   if (const auto good = check(); !good) return Unexpected<Error>{good.error()};
   return std::optional<Correction>();

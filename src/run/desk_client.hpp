@@ -45,13 +45,14 @@ class DeskClient {
   void done(const Correction& correction);
   // No more corrections will come: the job has ended as it should.
   [[nodiscard]] bool ended() const;
+  // Whether the job has not failed and the agent is there; an Error says what happened.
+  [[nodiscard]] Result<bool> check() const;
 
   // "round 7: LON lacks in 468 of 512 chunks from chunk 12 on"; empty: everybody is in it.
   [[nodiscard]] std::string describe(const Correction& correction) const;
 
  private:
   DeskClient(int fd, Desk desk) : fd_(fd), desk_(std::move(desk)) {}
-  [[nodiscard]] Result<bool> check();
   [[nodiscard]] Result<bool> offer_wanted(Duration ahead);
   [[nodiscard]] std::string lateness(Duration waited) const;
 
@@ -62,6 +63,7 @@ class DeskClient {
   std::int64_t stepped_ns_ = 0;
   std::array<Duration, 8> intervals_{};  // between steps, the last ones
   std::size_t steps_ = 0;
+  std::vector<std::size_t> offered_;  // by fragment: after which step
 };
 
 }  // namespace cotillion

@@ -111,6 +111,9 @@ DeskDoor::Visit DeskDoor::look(const Desk* desk) {
   });
   if (const int knocks = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
       knocks >= 0) {
+    // Whoever comes knocks before anything else: one that has not is no training code, and in
+    // nobody's way.
+    if (guest_ >= 0 && !seated_ && !knock_) turn_away(std::exchange(guest_, -1));
     if (guest_ < 0) {
       guest_ = knocks;
       seated_ = false;

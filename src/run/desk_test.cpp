@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -161,6 +163,84 @@ TEST(Desk, NobodyWaitsForEver) {
   const auto idle = DeskClient::join(path(), 6, kSoon);
   ASSERT_FALSE(idle.has_value());
   EXPECT_THAT(idle.error().message, HasSubstr("has been given no part in a job"));
+}
+
+TEST(Desk, ADoorThatManyKnockAtKeepsNobodyWaitingForEver) {
+  auto door = DeskDoor::open(path());  // and nobody looks
+  ASSERT_TRUE(door.has_value()) << door.error().message;
+  std::vector<std::string> said;
+  for (int i = 0; i < 12; ++i) {
+    const auto guest = DeskClient::join(path(), 6, Duration{5'000'000'000});
+    ASSERT_FALSE(guest.has_value());
+    said.push_back(guest.error().message);
+  }
+  EXPECT_THAT(said.front(), HasSubstr("has been given no part in a job"));
+  EXPECT_THAT(said.back(), HasSubstr("no agent has its desk here after"));
+}
+
+TEST(Desk, WhoeverComesAndSaysNothingGivesUpItsPlace) {
+  Agent agent;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path().copy(address.sun_path, sizeof address.sun_path - 1);
+  const int mute = ::socket(AF_UNIX, SOCK_SEQPACKET, 0);
+  ASSERT_EQ(::connect(mute, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto training = DeskClient::join(path(), 6, kLong);
+  EXPECT_TRUE(training.has_value()) << training.error().message;
+  ::close(mute);
+}
+
+TEST(Desk, SaysWhoseCorrectionWasNeverDone) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value());
+  ASSERT_TRUE(training->offer(fill_with_ones).has_value());
+  ASSERT_TRUE(agent.desk.lay(1, of_round(1), add(5)));
+  ASSERT_TRUE(training->wait(kLong).has_value());
+  agent.desk.fragment(1).wanted_ns = 1;
+  const auto stepped = training->step();
+  ASSERT_FALSE(stepped.has_value());
+  EXPECT_THAT(stepped.error().message,
+              HasSubstr("the correction of fragment 1 was taken and never done()"));
+}
+
+TEST(Desk, AStepGoesOnWhileTheAgentHoldsAFragment) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value());
+  ASSERT_TRUE(training->offer(fill_with_ones).has_value());
+  agent.desk.fragment(0).wanted_ns = agent.desk.fragment(1).wanted_ns = 1;
+  ASSERT_TRUE(agent.desk.try_hold(0, Desk::Holder::kAgent));
+  EXPECT_TRUE(training->step().has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 1u);  // the one that lies there will do
+  EXPECT_EQ(agent.desk.fragment(1).offers, 2u);
+  agent.desk.let_go(0);
+  EXPECT_TRUE(training->step().has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 2u);
+}
+
+TEST(Desk, AWaitOffersAFragmentThatIsOverdueOnceForEachStep) {
+  Agent agent;
+  auto training = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(training.has_value());
+  ASSERT_TRUE(training->offer(fill_with_ones).has_value());
+  agent.desk.fragment(0).wanted_ns = 1;
+  ASSERT_TRUE(training->step().has_value());
+  EXPECT_FALSE(training->wait(kSoon).has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 2u);
+  ASSERT_TRUE(training->step().has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 3u);
+}
+
+TEST(Desk, AnAgentGoesByItsOwnTableWhateverBecomesOfTheSharedOne) {
+  Agent agent;
+  agent.desk.words().fragments = 1'000'000'000;
+  agent.desk.fragment(1).run = {1u << 30u, 1u << 30u};
+  EXPECT_EQ(agent.desk.fragments(), 2);
+  EXPECT_EQ(agent.desk.tray(1).size(), 2u);
+  ASSERT_TRUE(agent.desk.lay(1, of_round(1), add(5)));
+  EXPECT_THAT(agent.desk.tray(1), Each(5));
 }
 
 TEST(Desk, IsNotOpenedFromAnythingElse) {

@@ -39,6 +39,24 @@ TEST(EdgeHost, SumsOfThreeIslandsAreExact) {
   EXPECT_EQ(reading[HostCount::kOpenSlots], 0u);
 }
 
+TEST(EdgeHost, AnAccountIsOfItsOwnRoundAlthoughTheNextHasCome) {
+  LoopbackRig rig(RigSettings{});
+  rig.open_round(1);
+  ASSERT_TRUE(rig.pump_until_whole());
+  rig.open_round(2);
+  ASSERT_TRUE(rig.pump_until_whole());
+  for (const RoundId round : {1u, 2u}) rig.host().account_for(round);
+  std::vector<EdgeAccount> accounts;
+  ASSERT_TRUE(rig.pump([&] {
+    if (const auto account = rig.host().next_account(); account) accounts.push_back(*account);
+    return accounts.size() == 2;
+  }));
+  for (std::size_t source = 0; source < accounts[0].accepted.size(); ++source) {
+    if (accounts[1].accepted[source] == kNever) continue;  // the island of this edge
+    EXPECT_LT(accounts[0].accepted[source], accounts[1].accepted[source]) << source;
+  }
+}
+
 TEST(EdgeHost, ShardsShareNothingAndTheirSumsAreExact) {
   RigSettings settings;
   settings.shards = 3;

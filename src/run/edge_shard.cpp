@@ -93,7 +93,8 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
             [](const HeardGroup& a, const HeardGroup& b) { return a.group < b.group; });
   SourceId sources = 0;
   for (const HeardGroup& heard : heard_) sources = std::max(sources, heard.source + 1);
-  accepted_.assign(std::max(std::size_t(sources), keepers_.size()), kNever);
+  for (auto& accepted : accepted_)
+    accepted.assign(std::max(std::size_t(sources), keepers_.size()), kNever);
   for (const ByteSpan table : edge_.tables()) {
     prefer_huge_pages(table);
     if (table.size() <= kPopulatedMax) populate(table);
@@ -202,9 +203,10 @@ void EdgeShard::read_mail() {
   }
   for (const Mail& mail : opened_) {
     if (mail.account) {
+      std::vector<Instant>& accepted = accepted_[mail.round.round % accepted_.size()];
       const std::lock_guard lock(mail_lock_);
-      accounts_.push_back({mail.round.round, accepted_});
-      std::fill(accepted_.begin(), accepted_.end(), kNever);
+      accounts_.push_back({mail.round.round, accepted});
+      std::fill(accepted.begin(), accepted.end(), kNever);
       continue;
     }
     const auto opened = edge_.open_round(clock_.now(), mail.job, mail.round, *this);
@@ -225,7 +227,9 @@ void EdgeShard::pass_on(Instant now, SourceId source, ByteView packet) {
   const EdgeCounters& counters = edge_.jobs().front().counters();
   const std::uint64_t before = counters[EdgeCount::kAccepted];
   edge_.on_packet(now, source, packet, *this);
-  if (source >= 0 && counters[EdgeCount::kAccepted] != before) accepted_[std::size_t(source)] = now;
+  if (source < 0 || counters[EdgeCount::kAccepted] == before) return;
+  if (const auto header = read_header(packet); header)
+    accepted_[header->round % accepted_.size()][std::size_t(source)] = now;
 }
 
 // What is sent again may lie anywhere in the store, where the next sum takes the oldest place: so

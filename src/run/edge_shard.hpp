@@ -79,8 +79,10 @@ class EdgeShard final : private Outbox {
   std::mutex mail_lock_;
   std::vector<Mail> mail_, opened_;
   std::vector<EdgeAccount> accounts_;  // under the mail's lock
-  std::vector<Instant> accepted_;      // by source: the last one, since the last account
-  bool asked_ = false;                 // poll saw a request
+  // By round, of which two are live, and source: the last one. The next round begins before the
+  // account of this one is asked for.
+  std::array<std::vector<Instant>, 2> accepted_;
+  bool asked_ = false;  // poll saw a request
   Instant heard_at_ = kLongAgo;
   Instant overflows_at_ = kLongAgo;  // when the kernel was asked for them
   std::uint64_t overflows_ = 0;

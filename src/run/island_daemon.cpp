@@ -8,6 +8,17 @@
 #include "run/daemon_metrics.hpp"
 
 namespace cotillion {
+namespace {
+
+// "round 7 of the clique A B C".
+std::string clique_text(const Member& member, RoundId round) {
+  std::vector<std::string> names;
+  for (const IslandId island : member.part(round).clique)
+    names.push_back(member.plan().map.islands[std::size_t(island)].name);
+  return fmt::format("round {} of the clique {}", round, fmt::join(names, " "));
+}
+
+}  // namespace
 
 Result<bool> IslandDaemon::prepare(const Member& member) {
   const Assignment& job = member.assignment();
@@ -117,11 +128,15 @@ void IslandDaemon::tell_round(const Member& member, Instant now) {
 
 void IslandDaemon::tell_lateness(const Member& member, Instant) {
   std::vector<std::string> late;
-  for (const ReportedAbsence& absence : host_->reading().missing)
+  const IslandReading reading = host_->reading();
+  for (const ReportedAbsence& absence : reading.missing)
     late.push_back(fmt::format("{} lacks in {} of {} chunks from chunk {} on",
                                member.plan().map.islands[std::size_t(absence.contributor)].name,
                                absence.chunks, member.casting().job_chunks(), absence.first_chunk));
-  const std::string text = fmt::format("{}", fmt::join(late, ", "));
+  const std::string text =
+      late.empty() ? ""
+                   : fmt::format("in {}, {}", clique_text(member, reading.missing_round),
+                                 fmt::join(late, ", "));
   if (text != desk_->words().late.read()) desk_->words().late.write(text);
 }
 

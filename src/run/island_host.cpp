@@ -30,6 +30,7 @@ void IslandReading::add(const IslandReading& other) {
   copy_age_max = std::max(copy_age_max, other.copy_age_max);
   held_up = held_up + other.held_up;
   for (const ReportedAbsence& absence : other.missing) add_absence(missing, absence);
+  missing_round = std::max(missing_round, other.missing_round);
 }
 
 DeskSpec desk_spec(const JobSpec& job, int shards, const Map& map, IslandId self) {

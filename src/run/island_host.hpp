@@ -57,7 +57,8 @@ struct IslandReading {
   std::uint64_t wrong = 0;               // elements of sums, in a rehearsal
   Duration copy_age_max{0};              // the oldest copy that was sent
   Duration held_up{0};                   // copies that waited for training code to let go
-  std::vector<ReportedAbsence> missing;  // of the round in play, past its deadlines
+  std::vector<ReportedAbsence> missing;  // of the newest round that is past its deadlines
+  RoundId missing_round = 0;             // which that is
 
   void add(const IslandReading& other);
 };

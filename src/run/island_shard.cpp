@@ -16,7 +16,10 @@ namespace {
 constexpr Duration kWaitMax{50'000'000'000};  // so that nothing depends on one wake-up alone
 constexpr Duration kDeskRetry{
     200'000'000};  // training code holds a fragment for as long as a copy takes
+constexpr Duration kLastPatience{500'000'000'000};
 constexpr Duration kPublishEvery{10'000'000'000};
+constexpr std::size_t kLateTogether = ReceiverSettings{}.late_chunks / 2;
+constexpr Duration kMissingEvery{200'000'000'000};  // which takes a look at every chunk
 
 Seal sealed(BootId boot) {
   Seal seal;
@@ -106,7 +109,19 @@ void IslandShard::run() {
     be_punctual();
     wait(more);
   }
+  lay_the_last();
   publish(clock_.now());
+}
+
+// What is due by now. Training code that holds its fragment lets go soon, or has died over it.
+void IslandShard::lay_the_last() {
+  const Instant began = clock_.now();
+  receiver_.on_time(began, *this, *this);
+  lay_what_waits();
+  while (!waiting_.empty() && clock_.now() - began < kLastPatience) {
+    clock_.wait_until(clock_.now() + kDeskRetry);
+    lay_what_waits();
+  }
 }
 
 void IslandShard::read_mail() {
@@ -196,7 +211,13 @@ void IslandShard::send_what_is_due(Instant now) {
     held_up_since_ = kNever;
     const std::int64_t age = wall_ns(now) - desk_->fragment(place).offered_ns;
     counted_.copy_age_max = std::max(counted_.copy_age_max, Duration{age * 1000});
-    sender_.on_time(copy.when, *this);
+    // Later than a burst may make up for, the sender is told the time, slips, and comes to no other
+    // fragment than this one: the next one leaves after more than that.
+    const Duration burst = sending_.catch_up;
+    const bool slips = now - copy.when > burst &&
+                       (fragment + 1 == job_.fragments ||
+                        sender_.departure(first_chunk(job_, fragment + 1)) - copy.when > burst);
+    sender_.on_time(slips ? now : copy.when, *this);
     desk_->let_go(place);
     if (next_stream_.round != 0) note_wanted(next_stream_, fragment);
   }
@@ -217,6 +238,7 @@ bool IslandShard::waits_for_desk(int fragment) const {
 }
 
 void IslandShard::lay_what_waits() {
+  late_chunks_ = 0;
   for (std::size_t i = 0; i < waiting_.size();)
     if (lay(waiting_[i]))
       waiting_.erase(waiting_.begin() + std::ptrdiff_t(i));
@@ -290,6 +312,14 @@ Instant IslandShard::next_deadline() const {
 
 void IslandShard::publish(Instant now) {
   published_at_ = now;
+  if (now - missing_at_ >= kMissingEvery) {
+    missing_at_ = now;
+    for (const Part& part : parts_)
+      if (part.spec.expected != 0 && part.spec.last_deadline <= now) {
+        counted_.missing = absences(part, 0, chunk_count(job_));
+        counted_.missing_round = part.spec.round;
+      }
+  }
   IslandReading reading = counted_;
   reading.host.add(HostCount::kOverflowed, socket_.overflows());
   reading.host.add(HostCount::kSent, out_.counts().packets);
@@ -297,9 +327,6 @@ void IslandShard::publish(Instant now) {
   reading.host.add(HostCount::kUnsent, out_.counts().dropped);
   reading.sender = sender_.counters();
   reading.receiver = receiver_.counters();
-  for (const Part& part : parts_)
-    if (part.spec.expected != 0 && part.spec.last_deadline <= now)
-      reading.missing = absences(part, 0, chunk_count(job_));
   const std::lock_guard lock(lock_);
   published_ = std::move(reading);
 }
@@ -311,7 +338,7 @@ void IslandShard::snapshot(RoundId round, std::uint64_t first, std::span<float> 
     return;
   }
   const int place = on_desk(fragment_of(job_, ChunkId(first / elements_per_chunk(job_))));
-  const std::uint64_t begins = desk_->fragment(place).run.first - first_element_;
+  const std::uint64_t begins = desk_->run(place).first - first_element_;
   const std::span<float> copy = desk_->copy(place).subspan(first - begins, values.size());
   std::copy(copy.begin(), copy.end(), values.begin());
   merge_.to_sent(first, values);
@@ -346,7 +373,11 @@ void IslandShard::fragment_ready(RoundId round, int fragment) {
 
 void IslandShard::late_ready(RoundId round, int fragment) {
   if (desk_ == nullptr) return receiver_.skip_late(round, fragment);
-  if (const Waiting waiting{round, fragment, true}; !lay(waiting)) waiting_.push_back(waiting);
+  // Laying one down goes over the whole fragment, and late ones seldom come alone; the receiver has
+  // room for some of them.
+  const Waiting late{round, fragment, true};
+  if (std::find(waiting_.begin(), waiting_.end(), late) == waiting_.end()) waiting_.push_back(late);
+  if (++late_chunks_ >= kLateTogether) lay_what_waits();
 }
 
 void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {

@@ -32,6 +32,8 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
     RoundId round = 0;
     int fragment = 0;
     bool late = false;
+
+    friend bool operator==(const Waiting&, const Waiting&) = default;
   };
 
   IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard, const Desk* desk,
@@ -43,6 +45,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   void send_what_is_due(Instant now);
   void lay_what_waits();
   void check(RoundId round, int fragment);  // in a rehearsal
+  void lay_the_last();
   [[nodiscard]] bool lay(const Waiting& waiting);
   void begin_stream(Instant now);
   void note_wanted(const StreamSpec& stream, int fragment);
@@ -91,8 +94,10 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   Endpoint group_;                      // of the stream being sent
   StreamSpec next_stream_;
   std::vector<Waiting> waiting_;
+  std::size_t late_chunks_ = 0;  // since late ones were laid down
   Instant held_up_since_ = kNever;
   Instant published_at_{0};
+  Instant missing_at_{0};
   IslandReading counted_;
 
   Wakeup wakeup_;

@@ -130,8 +130,13 @@ void MemberDaemon::keep_rounds(Instant now) {
   while (closed_ < opened_ && closes(closed_ + 1) <= now) performer_.close_round(++closed_);
 }
 
+// A round's sums may all be here long before its end, or there may be none to wait for: it is over
+// when everyone's stream has left and corrections are laid down.
 void MemberDaemon::report(Instant now) {
-  while (const auto report = performer_.next_report()) {
+  for (;; due_.reset()) {
+    if (!due_) due_ = performer_.next_report();
+    if (!due_ || closes(due_->round) > now) return;
+    const auto& report = due_;
     if (report->round > member_.last_round()) continue;
     reported_ = report->round;
     std::vector<std::string> missing;

@@ -80,8 +80,9 @@ class MemberDaemon final : private MemberHost {
   bool unprepared_ = false, prepared_ = false, playing_ = false;
   std::optional<RoundId> last_;  // told to stop after it
   RoundId opened_ = 0, closed_ = 0, reported_ = 0;
-  std::uint64_t missing_ = 0;  // chunks, over all rounds
-  std::string missing_text_;   // of the last round in which somebody was
+  std::optional<RoundReport> due_;  // when its round closes
+  std::uint64_t missing_ = 0;       // chunks, over all rounds
+  std::string missing_text_;        // of the last round in which somebody was
   PublishedStatus status_;
   Instant published_at_ = kNever;
   Notifier notifier_ = Notifier::from_environment();

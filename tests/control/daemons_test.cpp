@@ -194,6 +194,14 @@ TEST_F(Daemons, ASignalStopsAJobCleanlyAfterARoundThatAllHavePlayed) {
   for (auto& [name, process] : processes_) EXPECT_EQ(process.wait(), 0) << name << all_said();
   for (const char* name : kNames)
     EXPECT_THAT(said(fmt::format("training {}", name)), HasSubstr("0 with somebody missing"));
+  // The last round that was played is merged, and so all islands are equal.
+  const std::string told = said("coordinator");
+  const auto end = told.find(" of 100000 rounds reported by everyone");
+  ASSERT_NE(end, std::string::npos) << told;
+  const auto begin = told.rfind(' ', end - 1) + 1;
+  for (const char* name : kNames)
+    EXPECT_THAT(said(fmt::format("training {}", name)),
+                HasSubstr(fmt::format(" {} rounds,", told.substr(begin, end - begin))));
   EXPECT_THAT(desks_left(), IsEmpty());
 }
 
@@ -202,6 +210,13 @@ TEST_F(Daemons, SayWhatIsWrongBeforeTheyBegin) {
   EXPECT_EQ(start("a", {COTILLION_BINARY, "edge", "--island", "A", "--listen", "10.0.0"}).wait(),
             2);
   EXPECT_THAT(said("a"), HasSubstr("--listen: \"10.0.0\" is no IPv4 address"));
+  int number = 0;
+  for (const char* nowhere : {"0.0.0.0", "239.1.1.1", "127.0.0.1:0"}) {
+    const std::string name = fmt::format("nowhere {}", ++number);
+    EXPECT_EQ(start(name, {COTILLION_BINARY, "edge", "--island", "A", "--listen", nowhere}).wait(),
+              2);
+    EXPECT_THAT(said(name), HasSubstr("name one address and port of this host"));
+  }
   EXPECT_EQ(start("b", {COTILLION_BINARY, "island", "--island", "A", "--listen", "127.0.0.1",
                         "--socket", edge})
                 .wait(),

@@ -26,7 +26,7 @@ class Daemon final : public MemberHost {
     settings.hello = {std::string(1, char('A' + index / 2)),
                       index % 2 ? Role::kEdge : Role::kIsland,
                       boot_now(),
-                      "127.0.0.1:1",
+                      fmt::format("127.0.0.1:{}", 1 + index),
                       {},
                       version,
                       ""};
