@@ -24,7 +24,7 @@ class LabPlay : public testing::LabOfThree {
       std::ofstream(folder_ / "faults.toml") << faults;
       further.insert(further.end(), {"--faults", (folder_ / "faults.toml").string()});
     }
-    further.insert(further.end(), {"--json", "--patience", "200ms"});
+    further.insert(further.end(), {"--json", "--patience", "400ms"});
     const pid_t lab = start_lab(further);
     const auto spaces = wait_until_built(lab);
     const int code = wait_for(lab);
@@ -108,6 +108,31 @@ by = "3ms"
   expect_no_member_failed(answer);
   EXPECT_EQ(answer.at("measured").at("rounds").size(), 6u);
   EXPECT_EQ(code == 0, everything_came(answer.at("measured"))) << said();
+}
+
+// Stands for a program that averages: it finds three namespaces, and goes into each.
+constexpr const char* kRival = R"(shell: sh -c '
+  for space in $(echo "$COTILLION_SPACES" | tr , " "); do
+    nsenter --net="$space" test -e /sys/class/net || exit 5; echo into $space; done
+  test "$COTILLION_BYTES" = 200000 || exit 6
+  for time in $(seq "$COTILLION_TIMES"); do echo ms $time.5; done')";
+
+TEST_F(LabPlay, LetsOthersAverageOverTheSameLinks) {
+  ASSERT_EQ(play({"--rounds", "1", "--rival-times", "4", "--rival", kRival}), 0) << said();
+  const Json rivals = answer().at("rivals");
+  EXPECT_EQ(rivals.at("ours_rounds"), 1);
+  ASSERT_EQ(rivals.at("others").size(), 1u);
+  const Json& other = rivals.at("others").front();
+  EXPECT_EQ(other.at("name"), "shell");
+  EXPECT_EQ(other.at("times_ms"), Json({2.5, 3.5, 4.5}));  // the first is not counted
+  EXPECT_EQ(other.at("problem"), "");
+}
+
+TEST_F(LabPlay, SaysWhenOthersFail) {
+  ASSERT_EQ(play({"--rounds", "1", "--rival", "sh -c 'echo no such library; exit 9'"}), 1)
+      << said();
+  EXPECT_EQ(answer().at("rivals").at("others").front().at("problem"),
+            "ended with 9: no such library");
 }
 
 TEST_F(LabPlay, EndsCleanlyAfterCtrlCInTheMiddle) {
