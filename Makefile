@@ -1,5 +1,5 @@
 # The front door. `make demo` and `make test` do all the set-up on a fresh Debian 12 machine.
-.PHONY: help setup build demo test check sanitize bench oracle swarm fuzz fmt clean
+.PHONY: help setup build demo test check sanitize bench lab oracle swarm fuzz fmt clean
 JOBS := $(shell nproc)
 
 help:
@@ -9,6 +9,7 @@ help:
 	@echo 'make check     formatting and clang-tidy'
 	@echo 'make sanitize  tests under ASan + UBSan; those with threads under TSan'
 	@echo 'make bench     benchmarks, each beside a peer or a limit (installs ns-3)'
+	@echo 'make lab       the nine cities on this machine: planned, simulated, measured, beside Gloo and Open MPI (minutes)'
 	@echo 'make oracle    60,000 random cliques against CLP (minutes)'
 	@echo 'make swarm     10,000 random worlds with random faults, played and checked (minutes)'
 	@echo 'make fuzz      every fuzzer for FUZZ_SECONDS (default 60) seconds'
@@ -44,6 +45,12 @@ bench: setup build/release/build.ninja
 	@cmake --preset release >/dev/null
 	cmake --build --preset release -j $(JOBS)
 	@tools/bench build/release
+
+lab: setup build/release/build.ninja
+	-@tools/setup packages-bench.txt
+	@cmake --preset release >/dev/null
+	cmake --build --preset release -j $(JOBS)
+	@tools/lab build/release
 
 oracle: build
 	build/release/oracle --instances 60000

@@ -10,10 +10,13 @@
 #include "lab/confinement.hpp"
 #include "lab/doctor.hpp"
 #include "lab/play.hpp"
+#include "lab/priority.hpp"
 #include "lab/probe.hpp"
 #include "lab/probe_report.hpp"
+#include "lab/rival.hpp"
 #include "lab/scale.hpp"
 #include "lab/steady.hpp"
+#include "lab/summary.hpp"
 #include "plan/plan_loader.hpp"
 #include "report/outcome_loader.hpp"
 #include "report/side_by_side_report.hpp"
@@ -23,7 +26,7 @@ namespace cotillion::cli {
 namespace {
 
 struct Options {
-  std::string plan;
+  std::vector<std::string> plans;
   std::string faults;
   std::int64_t scale = 1000;
   int rounds = 0;
@@ -35,6 +38,8 @@ struct Options {
   int fragments = 8;
   std::string element = "f32";
   std::string output;
+  std::vector<std::string> rivals;
+  int rival_times = 6;
   bool probe = false;
   bool rootless = false;
   bool json = false;
@@ -53,10 +58,10 @@ struct Lesson {
   Provenance made_by;
 };
 
-Lesson load(const Options& options) {
+Lesson load(const Options& options, const std::string& name) {
   Lesson lesson;
-  const std::string text = read_file(options.plan);
-  auto plan = read_plan(text, options.plan);
+  const std::string text = read_file(name);
+  auto plan = read_plan(text, name);
   if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
   lesson.made_by = provenance();
   lesson.made_by.seed = options.seed;
@@ -74,7 +79,7 @@ Lesson load(const Options& options) {
   if (!small) throw Stop{kUsedWrongly, "--scale: " + small.error().message};
   lesson.plan = std::move(*small);
   if (const auto groups = groups_of(lesson.plan.plan); !groups)
-    throw Stop{kAnswerIsNo, options.plan + ": " + groups.error().message};
+    throw Stop{kAnswerIsNo, name + ": " + groups.error().message};
   return lesson;
 }
 
@@ -145,8 +150,24 @@ Rehearsed rehearse(const Options& options, const Lesson& lesson) {
   return done;
 }
 
-// In the confined process.
-int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehearsed) {
+std::vector<RivalOutcome> run_rivals(const Options& options, World& world,
+                                     const std::string& folder) {
+  std::vector<RivalOutcome> rivals;
+  RivalSettings settings;
+  settings.folder = folder;
+  settings.times = options.rival_times;
+  settings.asked_to_end = asked_to_end;
+  for (const std::string& command : options.rivals) {
+    if (asked_to_end()) break;
+    auto rival = run_rival(world, command, settings);
+    if (!rival) throw Stop{kWorldFailed, command + ": " + rival.error().message};
+    rivals.push_back(std::move(*rival));
+  }
+  return rivals;
+}
+
+// In the confined process. Rivals come after the last plan.
+int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehearsed, bool last) {
   PlaySettings settings;
   settings.rounds = rehearsed.rounds;
   const auto folder = private_folder();
@@ -162,6 +183,7 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
   settings.asked_to_end = asked_to_end;
   double load = 0;
   (void)::getloadavg(&load, 1);
+  go_before_others();
   const auto world = World::make(rehearsed.plan, lesson.settings);
   if (!world)
     throw Stop{kWorldFailed,
@@ -180,6 +202,9 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
       outcome_file(rehearsed.plan, measured->outcome, rehearsed.made_by, OutcomeKind::kMeasured);
   rehearsed.outcomes.push_back({"measured", file});
   if (!options.output.empty()) write_file(options.output, to_json(file).dump(1) + "\n");
+  std::vector<RivalOutcome> rivals;
+  if (last) rivals = run_rivals(options, **world, settings.folder);
+  const auto ours = averaging_of(rehearsed.plan.plan, measured->outcome);
   const auto sides = side_by_side(rehearsed.outcomes);
   if (!sides) throw Stop{kWorldFailed, to_text(sides.error())};
   if (options.json) {
@@ -188,9 +213,15 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
     json["load"] = load;
     json["emulator"] = accuracy_json(played->books);
     json["problems"] = played->problems;
+    if (!rivals.empty()) json["rivals"] = rivals_json(ours, rivals);
     json["sides"] = cotillion::to_json(sides->front());
     json["measured"] = to_json(file);
     print_json(json);
+  } else if (options.plans.size() > 1) {
+    print(summary_line(rehearsed.plan, rehearsed.outcomes.front().file.outcome, file.outcome,
+                       played->books, load));
+    if (!rivals.empty()) print("\n" + rivals_text(rehearsed.plan, ours, rivals));
+    for (const std::string& problem : played->problems) print("! " + problem + "\n");
   } else {
     print(
         fmt::format("At a scale of 1:{}; the machine's load before was {:.1f}. Every sum was "
@@ -198,9 +229,12 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
                     options.scale, load));
     print(side_by_side_text(sides->front(), true));
     print("\n" + accuracy_text(played->books) + "\n");
+    if (!rivals.empty()) print("\n" + rivals_text(rehearsed.plan, ours, rivals));
     for (const std::string& problem : played->problems) print("! " + problem + "\n");
   }
-  const bool good = played->problems.empty() && played->code == 0;
+  const bool good = played->problems.empty() && played->code == 0 &&
+                    std::all_of(rivals.begin(), rivals.end(),
+                                [](const RivalOutcome& rival) { return rival.problem.empty(); });
   return good ? kDone : kAnswerIsNo;
 }
 
@@ -232,24 +266,20 @@ int probe_links(const Options& options, const Lesson& lesson) {
   return outcome->problems.empty() ? kDone : kAnswerIsNo;
 }
 
-void run(const Options& options, Outcome& code) {
-  if (!options.output.empty()) expect_writable(options.output);
-  const Lesson lesson = load(options);
-  const Confinement confinement = confinement_of(options);
+// One plan in a lab of its own; its exit code.
+int run_one(const Options& options, const std::string& name, bool last) {
+  const Lesson lesson = load(options, name);
   if (!lesson.settings.faults.islands.empty())
     fmt::print(stderr,
                "{}: in a lab islands do not die, slow down or restart yet; faults of links are "
                "played\n",
                options.faults);
-  if (confinement.rootless)
-    fmt::print(stderr,
-               "rootless: without real-time priority, unless RLIMIT_RTPRIO grants it, and with "
-               "socket buffers of at most net.core.rmem_max; run as root for exact links\n");
   std::optional<Rehearsed> rehearsed;
   if (!options.probe) rehearsed.emplace(rehearse(options, lesson));
-  const auto ended = confined(confinement, [&]() -> int {
+  const auto ended = confined(confinement_of(options), [&]() -> int {
     try {
-      return rehearsed ? play_rounds(options, lesson, *rehearsed) : probe_links(options, lesson);
+      return rehearsed ? play_rounds(options, lesson, *rehearsed, last)
+                       : probe_links(options, lesson);
     } catch (const Stop& stop) {
       fmt::print(stderr, "{}\n", stop.message);
       return stop.code;
@@ -261,7 +291,23 @@ void run(const Options& options, Outcome& code) {
   if (!ended)
     throw Stop{kWorldFailed, ended.error().message +
                                  "\n`cotillion lab doctor` says what else this machine lacks"};
-  code.code = *ended;
+  return *ended;
+}
+
+void run(const Options& options, Outcome& code) {
+  const bool several = options.plans.size() > 1;
+  if (several && (options.probe || options.json || !options.output.empty()))
+    throw Stop{kUsedWrongly, "--probe, --json and -o are for one plan at a time"};
+  if (!options.output.empty()) expect_writable(options.output);
+  if (confinement_of(options).rootless)
+    fmt::print(stderr,
+               "rootless: without real-time priority, unless RLIMIT_RTPRIO grants it, and with "
+               "socket buffers of at most net.core.rmem_max; run as root for exact links\n");
+  if (several) print(summary_titles());
+  for (const std::string& plan : options.plans) {
+    code.code = std::max(code.code, run_one(options, plan, plan == options.plans.back()));
+    if (code.code > kAnswerIsNo) return;  // the world failed, or somebody wants it to end
+  }
 }
 
 void consult(const Options& options, Outcome& code) {
@@ -284,7 +330,10 @@ void add_lab(CLI::App& app, Outcome& outcome) {
                    "In a user namespace, as without privileges, even as root");
     verb->add_flag("--json", options->json, "Print one JSON object instead of text");
   };
-  lab->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote");
+  lab->add_option(
+      "PLAN", options->plans,
+      "What `cotillion plan -o` wrote; several are played one after the other, and have "
+      "a line each");
   lab->add_flag("--probe", options->probe,
                 "Packets over every link and along every stream's tree, and nobody sums: how exact "
                 "links are, and that each stream crosses its tree once");
@@ -307,6 +356,15 @@ void add_lab(CLI::App& app, Outcome& outcome) {
       ->check(CLI::Range(1, 4096));
   lab->add_option("--element", options->element, "On the wire: f32 (default), bf16 or i32")
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));
+  lab->add_option("--rival", options->rivals,
+                  "A command that averages the states over the same links afterwards, and says how "
+                  "long it takes (docs/lab.md); several may be given")
+      ->type_name("COMMAND")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  lab->add_option("--rival-times", options->rival_times,
+                  "How often; the first is not counted (default 6)")
+      ->check(CLI::Range(2, 900));
   lab->add_option("-o,--output", options->output, "Write the measured outcome as JSON");
   lab->add_option("--queue", options->queue,
                   "The longest wait at a link; longer queues lose their tail (default 100ms)");
@@ -317,7 +375,7 @@ void add_lab(CLI::App& app, Outcome& outcome) {
   doctor->callback([options, &outcome] { consult(*options, outcome); });
   lab->callback([options, &outcome, lab, doctor] {
     if (doctor->parsed()) return;
-    if (options->plan.empty()) throw CLI::RequiredError(lab->get_option("PLAN")->get_name());
+    if (options->plans.empty()) throw CLI::RequiredError(lab->get_option("PLAN")->get_name());
     run(*options, outcome);
   });
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "topology/routes.hpp"
 
 namespace cotillion {
 namespace {
@@ -44,6 +45,7 @@ class Draughtsman {
     join_islands();
     join_office();
     lay_ways();
+    lay_ways_between_islands();
     for (PlaceId place = 0; place < map_.place_count(); ++place)
       if (const auto routed = route(place); !routed) return Unexpected<Error>{routed.error()};
     return std::move(print_);
@@ -147,6 +149,23 @@ class Draughtsman {
         router(link.ends[1 - lane % 2]).ways.push_back({edge, link_interface(lane / 2)});
       }
     }
+  }
+
+  // For programs that send from island to island: at every router the next step of a shortest path.
+  // A step along any of them leaves less to go, so packets cannot go round in circles, whichever
+  // path laid it first.
+  void lay_ways_between_islands() {
+    const Routes routes(map_);
+    for (IslandId to = 0; to < map_.island_count(); ++to)
+      for (IslandId from = 0; from < map_.island_count(); ++from)
+        for (const LaneId lane : routes.path(to, from)) {
+          const Link& link = map_.links[std::size_t(lane / 2)];
+          std::vector<Space::Way>& ways = router(link.ends[lane % 2]).ways;
+          const bool known = std::any_of(ways.begin(), ways.end(), [&](const Space::Way& way) {
+            return way.to == island_address(to);
+          });
+          if (!known) ways.push_back({island_address(to), link_interface(lane / 2)});
+        }
   }
 
   [[nodiscard]] Result<bool> route(PlaceId place) {

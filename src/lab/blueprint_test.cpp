@@ -8,6 +8,7 @@
 #include "lab/frame.hpp"
 #include "lab/scale.hpp"
 #include "tests/support/plans.hpp"
+#include "topology/routes.hpp"
 
 namespace cotillion {
 namespace {
@@ -160,6 +161,27 @@ TEST(Blueprint, LetsIslandsAndTheirEdgesReachEachOtherAndTheOffice) {
       ASSERT_EQ(back.size(), plan.ingress[std::size_t(island)].lanes.size());
       EXPECT_EQ(back.front(), lane_up(plan.map, island));
     }
+  }
+}
+
+TEST(Blueprint, LetsIslandsReachEachOtherAlongShortestPaths) {
+  for (const PlanFile& plan :
+       {odd_plan(), testing::nine_city_plan("pairs", {32'000'000'000}, {1'000'000'000})}) {
+    const MulticastGroups groups(plan.plan);
+    const auto print = draw(plan, groups);
+    ASSERT_TRUE(print.has_value());
+    const Routes routes(plan.map);
+    for (IslandId from = 0; from < plan.map.island_count(); ++from)
+      for (IslandId to = 0; to < plan.map.island_count(); ++to) {
+        if (from == to) continue;
+        const auto lanes = unicast(*print, {Stand::Kind::kIsland, from}, island_address(to));
+        ASSERT_GE(lanes.size(), 3u);
+        EXPECT_EQ(lanes.front(), lane_up(plan.map, from));
+        EXPECT_EQ(lanes.back(), lane_down(plan.map, to));
+        Duration latency{0};
+        for (const LaneId lane : lanes) latency = latency + lane_latency(plan.map, lane);
+        EXPECT_EQ(latency.ps, routes.latency(to, from).ps);
+      }
   }
 }
 

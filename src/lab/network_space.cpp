@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/mount.h>
 
 #include <cerrno>
 #include <cstring>
@@ -32,6 +33,14 @@ Result<NetworkSpace> NetworkSpace::make() {
 Result<bool> NetworkSpace::enter() const {
   if (::setns(descriptor_.get(), CLONE_NEWNET) != 0)
     return failure(fmt::format("a network namespace cannot be entered: {}", std::strerror(errno)));
+  return true;
+}
+
+Result<bool> NetworkSpace::show(const std::string& path) const {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
+  const std::string self = fmt::format("/proc/self/fd/{}", descriptor_.get());
+  if (!file.is_open() || ::mount(self.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) != 0)
+    return failure(fmt::format("{}: {}", path, std::strerror(errno)));
   return true;
 }
 

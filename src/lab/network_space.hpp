@@ -2,6 +2,8 @@
 // within it, and is gone when these are, however they end.
 #pragma once
 
+#include <string>
+
 #include "base/result.hpp"
 #include "lab/descriptor.hpp"
 
@@ -16,6 +18,8 @@ class NetworkSpace {
 
   // From now on the calling thread is in it; other threads are not.
   [[nodiscard]] Result<bool> enter() const;
+  // Makes a file of it, for setns: a mount, and gone with the mount namespace. Again does no harm.
+  [[nodiscard]] Result<bool> show(const std::string& path) const;
   [[nodiscard]] int fd() const { return descriptor_.get(); }
 
  private:

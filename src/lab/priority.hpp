@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 namespace cotillion {
 
@@ -12,6 +13,12 @@ namespace cotillion {
   sched_param wanted{};
   wanted.sched_priority = priority;
   return ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &wanted) == 0;
+}
+
+// The calling process and what it starts come before the machine's other work, where that is
+// allowed. They take turns all the same: real-time priority would let them starve whoever is here.
+inline void go_before_others() {
+  (void)::setpriority(PRIO_PROCESS, 0, -15);
 }
 
 // As everyone else again.

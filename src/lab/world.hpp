@@ -43,6 +43,11 @@ class World {
   // For threads that play: the calling one is there from now on, or while the visit lasts.
   [[nodiscard]] Result<bool> enter(Stand stand) const { return space(stand).enter(); }
   [[nodiscard]] Result<Visit> visit(Stand stand) const { return Visit::to(space(stand)); }
+  // Under a name for programs that change places by themselves: a file that only those see who see
+  // the folder, and that must be within private_folder().
+  [[nodiscard]] Result<bool> show(Stand stand, const std::string& path) const {
+    return space(stand).show(path);
+  }
   // A program that is started there.
   [[nodiscard]] Result<pid_t> spawn(Stand stand, const Program& program) {
     return children_.start(space(stand), program);

@@ -45,6 +45,9 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
   hosting.cores = settings_.cores;
   hosting.receive_buffer = settings_.receive_buffer;
   hosting.sending = sender_role(casting);
+  // Threads of real machines wake late. What was missed may be made up for while edges still wait.
+  hosting.sending.catch_up =
+      std::max(hosting.sending.catch_up, Duration{casting.settings().patience.ps / 2});
   hosting.receiving = receiver_role(plan, casting, role, self);
   hosting.exponent = job.exponent;
   hosting.self = self;
