@@ -72,17 +72,16 @@ class Troupe {
                                    "--element",   settings_.element,
                                    "--start-in",  to_text(kStartIn),
                                    "-o",          settings_.folder + "/outcome.json"};
-    if (const auto begun = start("coordinator", {Stand::Kind::kOffice, 0}, words); !begun)
-      return begun;
+    if (auto begun = start("coordinator", {Stand::Kind::kOffice, 0}, words); !begun) return begun;
     for (IslandId island = 0; island < map.island_count(); ++island) {
       const std::string& name = map.islands[std::size_t(island)].name;
-      const auto begun = start("edge of " + name, listener_of(world_.plan(), island),
-                               {"edge", "--island", name, "--coordinator", office, "--listen",
-                                to_text(edge_address(island))});
+      auto begun = start("edge of " + name, listener_of(world_.plan(), island),
+                         {"edge", "--island", name, "--coordinator", office, "--listen",
+                          to_text(edge_address(island))});
       if (!begun) return begun;
-      const auto also = start("island " + name, {Stand::Kind::kIsland, island},
-                              {"island", "--island", name, "--coordinator", office, "--listen",
-                               to_text(island_address(island)), "--rehearse"});
+      auto also = start("island " + name, {Stand::Kind::kIsland, island},
+                        {"island", "--island", name, "--coordinator", office, "--listen",
+                         to_text(island_address(island)), "--rehearse"});
       if (!also) return also;
     }
     return true;

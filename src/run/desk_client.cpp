@@ -182,7 +182,7 @@ Result<bool> DeskClient::step() {
   // Training comes again after about as long as the longest of its last steps.
   const Duration longest = *std::max_element(intervals_.begin(), intervals_.end());
   const Duration ahead{std::max(kAheadMin.ps, longest.ps + longest.ps / 4)};
-  if (const auto offered = offer_wanted(ahead); !offered) return offered;
+  if (auto offered = offer_wanted(ahead); !offered) return offered;
   return check();
 }
 
