@@ -20,6 +20,7 @@ namespace {
 // that; later on the one that lies there will do, and training goes on.
 constexpr Duration kFirstPatience{60'000'000'000'000}, kHoldPatience{20'000'000'000};
 constexpr Duration kLook{20'000'000'000};  // how late the agent's end is noticed
+constexpr std::int64_t kDayNs = 86'400'000'000'000;
 constexpr Duration kAheadMin{2'000'000'000};
 
 Duration since(std::int64_t ns) {
@@ -229,7 +230,8 @@ std::string DeskClient::lateness(Duration waited) const {
   const RoundId round = words.round.load();
   std::string text = fmt::format("no correction within {}", wait_text(waited));
   if (round == 0) return text + ": round one has not begun";
-  const std::int64_t over = wall_clock_now() - words.ends_ns.load();
+  const std::int64_t over =
+      std::clamp<std::int64_t>(wall_clock_now() - words.ends_ns.load(), -kDayNs, kDayNs);
   if (over < 0)
     text += fmt::format("; round {} ends in {}", round, wait_text({-over * 1000}));
   else

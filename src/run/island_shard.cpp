@@ -14,6 +14,8 @@ namespace cotillion {
 namespace {
 
 constexpr Duration kWaitMax{50'000'000'000};  // so that nothing depends on one wake-up alone
+constexpr std::int64_t kAgeMost =
+    86'400'000'000'000;  // a day, in nanoseconds: it is training code's word
 constexpr Duration kDeskRetry{
     200'000'000};  // training code holds a fragment for as long as a copy takes
 constexpr Duration kLastPatience{500'000'000'000};
@@ -210,7 +212,8 @@ void IslandShard::send_what_is_due(Instant now) {
     if (held_up_since_ != kNever) counted_.held_up = counted_.held_up + (now - held_up_since_);
     held_up_since_ = kNever;
     const std::int64_t age = wall_ns(now) - desk_->fragment(place).offered_ns;
-    counted_.copy_age_max = std::max(counted_.copy_age_max, Duration{age * 1000});
+    counted_.copy_age_max = std::max(counted_.copy_age_max,
+                                     Duration{std::clamp<std::int64_t>(age, 0, kAgeMost) * 1000});
     // Later than a burst may make up for, the sender is told the time, slips, and comes to no other
     // fragment than this one: the next one leaves after more than that.
     const Duration burst = sending_.catch_up;
@@ -247,7 +250,9 @@ void IslandShard::lay_what_waits() {
 }
 
 bool IslandShard::lay(const Waiting& waiting) {
-  const auto [round, fragment, late] = waiting;
+  const RoundId round = waiting.round;
+  const int fragment = waiting.fragment;
+  const bool late = waiting.late;
   const Part* part = part_of(round);
   DeskAccount account;
   account.round = round;
