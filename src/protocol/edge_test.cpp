@@ -17,11 +17,6 @@ using enum EdgeCount;
 constexpr ChunkId kChunks = 8;  // of 16 elements; chunk c is due at 10,000·(c + 1)
 constexpr ContributorMask kAll = 0b1110;
 
-Seal sealed(BootId boot) {
-  Seal seal;
-  seal.set_boot(boot);
-  return seal;
-}
 AggregationSpec spec_of(JobId id = 1, std::size_t slots = 8, Element element = Element::kF32) {
   AggregationSpec spec;
   spec.job = {id, element, Operation::kWeightedSum, 16 * kChunks, 1, 1};

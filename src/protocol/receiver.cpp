@@ -11,8 +11,8 @@
 
 namespace cotillion {
 
-Receiver::Receiver(const ReceiverSettings& settings, const Snapshots& snapshots, Merge& merge,
-                   Seal own, Seal edge)
+Receiver::Receiver(const ReceiverSettings& settings, Snapshots& snapshots, Merge& merge, Seal own,
+                   Seal edge)
     : settings_(settings),
       snapshots_(snapshots),
       merge_(merge),
@@ -26,7 +26,10 @@ Receiver::Receiver(const ReceiverSettings& settings, const Snapshots& snapshots,
       masks_(rounds_.size() * chunks_),
       blank_(rounds_.size() * chunks_),
       fragments_(rounds_.size() * std::size_t(job_.fragments)),
-      sums_(rounds_.size() * chunks_ * stride_),
+      owed_of_(rounds_.size() * chunks_, kNoBlock),
+      sums_(fragments_.size(),
+            stride_ * ((chunks_ + ChunkId(job_.fragments) - 1) / ChunkId(job_.fragments))),
+      owed_(rounds_.size() * chunks_, stride_ + payload_bytes(job_)),
       late_(settings.late_chunks),
       late_sums_(settings.late_chunks * stride_),
       scratch_(stride_),
@@ -41,6 +44,7 @@ Receiver::Receiver(const ReceiverSettings& settings, const Snapshots& snapshots,
   for (std::size_t i = 0; i < rounds_.size(); ++i) {
     rounds_[i].masks = &masks_[i * chunks_];
     rounds_[i].blank = &blank_[i * chunks_];
+    rounds_[i].owed = &owed_of_[i * chunks_];
     rounds_[i].fragments = &fragments_[i * std::size_t(job_.fragments)];
   }
 }
@@ -54,12 +58,10 @@ const Receiver::LiveRound* Receiver::live(RoundId round) const {
   return const_cast<Receiver*>(this)->live(round);
 }
 
-const std::byte* Receiver::sum_of(const LiveRound& round, ChunkId chunk) const {
-  return sums_.at((std::size_t(&round - rounds_.data()) * chunks_ + chunk) * stride_);
-}
-
-std::byte* Receiver::sum_of(const LiveRound& round, ChunkId chunk) {
-  return const_cast<std::byte*>(std::as_const(*this).sum_of(round, chunk));
+std::byte* Receiver::sum_of(LiveRound& round, int fragment, ChunkId chunk) {
+  std::uint32_t& block = round.fragments[fragment].sums;
+  if (block == kNoBlock) block = sums_.lend();
+  return sums_.at(block) + std::size_t(chunk - first_chunk(job_, fragment)) * stride_;
 }
 
 Instant Receiver::fragment_deadline(const LiveRound& round, int fragment) const {
@@ -91,6 +93,7 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
     for (int f = 0; f < job_.fragments; ++f)
       if (round.round.spec.expected != 0 && round.fragments[f].stage != Stage::kMerged)
         counters_.add(ReceiverCount::kUnmerged);
+    give_back(round);
   }
   round.open = true;
   round.closed = false;
@@ -104,8 +107,8 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   std::fill_n(round.masks, chunks_, ContributorMask(0));
   std::fill_n(round.blank, chunks_, std::uint8_t(1));
   for (int f = 0; f < job_.fragments; ++f)
-    round.fragments[f] = {Stage::kOpen,
-                          alone ? 0 : first_chunk(job_, f + 1) - first_chunk(job_, f)};
+    round.fragments[f] = {Stage::kOpen, alone ? 0 : first_chunk(job_, f + 1) - first_chunk(job_, f),
+                          kNoBlock};
   for (LateChunk& late : late_)
     if (late.used && late.round % rounds_.size() == given.spec.round % rounds_.size()) {
       late.used = false;
@@ -242,7 +245,7 @@ void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteVi
     return counters_.add(ReceiverCount::kNotFinite);
   const int f = fragment_of(job_, chunk);
   Fragment& fragment = round.fragments[f];
-  if (fragment.stage == Stage::kMerged)
+  if (fragment.stage >= Stage::kMerging)
     return place_late(round, header, payload, round.masks[chunk], events);
 
   ContributorMask& seen = round.masks[chunk];
@@ -250,7 +253,7 @@ void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteVi
   if ((mask & ~seen) == 0) return counters_.add(ReceiverCount::kDuplicates);
   if ((mask & seen) != 0) return counters_.add(ReceiverCount::kOverlaps);
   if (!payload.empty()) {
-    if (!add_finite(sum_of(round, chunk), round.blank[chunk] != 0, accumulator_, payload.data(),
+    if (!add_finite(sum_of(round, f, chunk), round.blank[chunk] != 0, accumulator_, payload.data(),
                     elements))
       return counters_.add(ReceiverCount::kNotFinite);
     round.blank[chunk] = 0;

@@ -3,9 +3,11 @@
 // running model when it is whole or its time is up. What is missing is reported, never guessed.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "protocol/accumulator.hpp"
+#include "protocol/block_pool.hpp"
 #include "protocol/counters.hpp"
 #include "protocol/gap_tracker.hpp"
 #include "protocol/merge.hpp"
@@ -25,6 +27,7 @@ struct ReceiverSettings {
   Duration heartbeat{100'000'000'000};  // between announcements to the edge
   std::size_t late_chunks = 64;         // that may wait for a late correction
   int islands = 0;                      // in the job: who "everyone" is
+  bool keep_merged = true;              // sums, until the round's place is needed: for average()
 };
 
 struct ReceiverRound {
@@ -55,7 +58,7 @@ class ReceiverEvents {
 
 class Receiver {
  public:
-  Receiver(const ReceiverSettings& settings, const Snapshots& snapshots, Merge& merge, Seal own,
+  Receiver(const ReceiverSettings& settings, Snapshots& snapshots, Merge& merge, Seal own,
            Seal edge);
 
   // A round whose place this one takes is closed first; fragments of it that are not merged by the
@@ -71,7 +74,16 @@ class Receiver {
   // each fragment_ready, while the round is live. Later than that nothing is left to add, which is
   // counted as unmerged, and the answer is false.
   bool merge(RoundId round, int fragment, std::span<float> elements);
+  // The same in pieces, for hosts that have other things to do meanwhile: begin, every chunk of the
+  // fragment once, end. A chunk's own S is not needed any more after its piece.
+  [[nodiscard]] bool begin_merge(RoundId round, int fragment);
+  void merge_chunk(RoundId round, ChunkId chunk, std::span<float> elements);
+  void end_merge(RoundId round, int fragment);
   void merge_late(RoundId round, int fragment, std::span<float> elements);
+  // The same, chunk by chunk: adds the difference that the next one of them makes to `room`, the
+  // elements of a chunk, and says which chunk that is. None: there are no more.
+  [[nodiscard]] std::optional<ChunkId> take_late(RoundId round, int fragment,
+                                                 std::span<float> room);
   // Instead of these in a rehearsal, where there are no values.
   void skip(RoundId round, int fragment);
   void skip_late(RoundId round, int fragment);
@@ -84,12 +96,15 @@ class Receiver {
   [[nodiscard]] Instant last_placed(RoundId round) const;
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t missing_packets() const { return gaps_.missing(); }
+  // Of sums that wait to be merged and of what is kept for late ones, at most so far.
+  [[nodiscard]] std::size_t most_bytes() const { return sums_.most_bytes() + owed_.most_bytes(); }
 
  private:
-  enum class Stage : std::uint8_t { kOpen, kReady, kMerged };
+  enum class Stage : std::uint8_t { kOpen, kReady, kMerging, kMerged };
   struct Fragment {
     Stage stage = Stage::kOpen;
     ChunkId incomplete = 0;  // chunks
+    std::uint32_t sums = kNoBlock;
   };
   struct LiveRound {
     bool open = false;
@@ -107,6 +122,7 @@ class Receiver {
     std::uint32_t seen_to = 0;  // the sequence after the last one seen
     ContributorMask* masks = nullptr;
     std::uint8_t* blank = nullptr;  // by chunk: nothing but zeros came, the sum is not written yet
+    std::uint32_t* owed = nullptr;  // by chunk: what is kept of one that was merged without some
     Fragment* fragments = nullptr;
   };
   struct LateChunk {
@@ -118,8 +134,7 @@ class Receiver {
 
   [[nodiscard]] LiveRound* live(RoundId round);
   [[nodiscard]] const LiveRound* live(RoundId round) const;
-  [[nodiscard]] std::byte* sum_of(const LiveRound& round, ChunkId chunk);
-  [[nodiscard]] const std::byte* sum_of(const LiveRound& round, ChunkId chunk) const;
+  [[nodiscard]] std::byte* sum_of(LiveRound& round, int fragment, ChunkId chunk);
   [[nodiscard]] Instant fragment_deadline(const LiveRound& round, int fragment) const;
 
   // receiver.cpp
@@ -142,12 +157,15 @@ class Receiver {
   [[nodiscard]] Header header_of(PacketType type);
 
   // receiver_merge.cpp
-  void average_of(const LiveRound& round, ChunkId chunk, std::span<double> average,
-                  std::span<double> sent) const;
+  void average_of(const LiveRound& round, ChunkId chunk, const std::byte* own, const std::byte* sum,
+                  std::span<double> average, std::span<double> sent) const;
+  void give_back(LiveRound& round);
+  [[nodiscard]] LateChunk* next_late(RoundId round, int fragment);
+  void apply_late(LiveRound& round, LateChunk& late, std::span<float> elements);
   [[nodiscard]] bool fold(LiveRound& round, ChunkId chunk, const std::byte* more);
 
   ReceiverSettings settings_;
-  const Snapshots& snapshots_;
+  Snapshots& snapshots_;
   Merge& merge_;
   Seal own_;
   Seal edge_;
@@ -159,7 +177,9 @@ class Receiver {
   std::vector<ContributorMask> masks_;
   std::vector<std::uint8_t> blank_;
   std::vector<Fragment> fragments_;
-  AlignedBytes sums_;
+  std::vector<std::uint32_t> owed_of_;
+  BlockPool sums_;  // a fragment's, from its first arrival until it is merged
+  BlockPool owed_;  // a chunk's sum, and S after it
   std::vector<LateChunk> late_;
   AlignedBytes late_sums_;
   AlignedBytes scratch_;                         // one sum

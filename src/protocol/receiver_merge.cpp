@@ -1,6 +1,8 @@
 // From sums to corrections: what the receiver hands to the running model.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "base/check.hpp"
 #include "protocol/receiver.hpp"
@@ -9,98 +11,189 @@ namespace cotillion {
 namespace {
 
 // Exact for all three elements: integers and floats of the wire all fit a double.
-double wire_value(const std::byte* payload, Element element, std::size_t i) {
-  if (element == Element::kBf16) {
+template <Element kElement>
+double wire_value(const std::byte* payload, std::size_t i) {
+  if constexpr (kElement == Element::kBf16) {
     Little16 half;
     std::memcpy(&half, payload + i * 2, 2);
     return std::bit_cast<float>(std::uint32_t(half) << 16u);
+  } else {
+    Little32 word;
+    std::memcpy(&word, payload + i * 4, 4);
+    if constexpr (kElement == Element::kF32) return std::bit_cast<float>(std::uint32_t(word));
+    return std::int32_t(std::uint32_t(word));
   }
-  Little32 word;
-  std::memcpy(&word, payload + i * 4, 4);
-  if (element == Element::kF32) return std::bit_cast<float>(std::uint32_t(word));
-  return std::int32_t(std::uint32_t(word));
+}
+
+// What a chunk's average is made of, besides its elements.
+struct Mean {
+  double own_weight, own_coefficient;
+  double divisor;      // the weight of all that is in it
+  double own_further;  // how much of one's own stands in for those who are missing
+  double scale;        // of a grid's units
+};
+
+template <Element kElement>
+void average_lanes(const Mean& mean, const std::byte* own, const std::byte* sum,
+                   std::span<double> average, std::span<double> sent) {
+  constexpr Element kLane = kElement == Element::kI32 ? Element::kI32 : Element::kF32;
+  const std::size_t count = average.size();
+  if (mean.own_weight == 1 && mean.own_coefficient == 1 && mean.own_further == 0 &&
+      sum != nullptr) {
+    for (std::size_t i = 0; i < count; ++i) {  // nearly always; dividing by one is not free
+      const double wire = wire_value<kElement>(own, i);
+      average[i] = (wire_value<kLane>(sum, i) + wire) / mean.divisor * mean.scale;
+      sent[i] = wire * mean.scale;
+    }
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const double wire = wire_value<kElement>(own, i);
+    const double snapshot = wire / mean.own_weight;
+    const double others = sum == nullptr ? 0 : wire_value<kLane>(sum, i);
+    const double total = others + wire * mean.own_coefficient;
+    const double all = mean.own_further == 0 ? total : total + mean.own_further * snapshot;
+    average[i] = all / mean.divisor * mean.scale;
+    sent[i] = snapshot * mean.scale;
+  }
 }
 
 }  // namespace
 
-void Receiver::average_of(const LiveRound& round, ChunkId chunk, std::span<double> average,
+// `sum` is null where nothing but zeros came.
+void Receiver::average_of(const LiveRound& round, ChunkId chunk, const std::byte* own,
+                          const std::byte* sum, std::span<double> average,
                           std::span<double> sent) const {
   const RoundSpec& spec = round.round.spec;
-  const ByteView own = snapshots_.chunk(spec.round, chunk);
   const ContributorMask present = round.masks[chunk];
-  const std::byte* sum = sum_of(round, chunk);
-  const bool blank = round.blank[chunk] != 0;
   const auto bit = std::size_t(spec.own);
   const ContributorMask own_mask = ContributorMask(1) << unsigned(spec.own);
-  const double own_weight = spec.weight[bit];
-  const double own_coefficient = spec.coefficient[bit];
   const double everyone = weight_of(spec, spec.expected | own_mask);
   const double here = weight_of(spec, present | own_mask);
   const bool fill = merge_.settings().missing == Missing::kOwnForMissing;
-  const double scale = job_.element == Element::kI32
-                           ? std::ldexp(1.0, snapshots_.grid().exponent(spec.round, chunk))
-                           : 1.0;
-  const Element lane = job_.element == Element::kI32 ? Element::kI32 : Element::kF32;
-  for (std::size_t i = 0; i < average.size(); ++i) {
-    const double wire = wire_value(own.data(), job_.element, i);
-    const double snapshot = wire / own_weight;
-    const double others = blank ? 0 : wire_value(sum, lane, i);
-    const double total = others + wire * own_coefficient;
-    const double mean = fill ? (total + (everyone - here) * snapshot) / everyone : total / here;
-    // With nobody there the average is one's own, exactly: no rounding may move the model.
-    average[i] = (present == 0 ? snapshot : mean) * scale;
-    sent[i] = snapshot * scale;
-  }
+  const bool grid = job_.element == Element::kI32;
+  const Mean mean{double(spec.weight[bit]), double(spec.coefficient[bit]), fill ? everyone : here,
+                  fill ? everyone - here : 0,
+                  grid ? std::ldexp(1.0, snapshots_.grid().exponent(spec.round, chunk)) : 1.0};
+  const auto lanes = job_.element == Element::kBf16 ? &average_lanes<Element::kBf16>
+                     : grid                         ? &average_lanes<Element::kI32>
+                                                    : &average_lanes<Element::kF32>;
+  lanes(mean, own, sum, average, sent);
+  // With nobody there the average is one's own, exactly: no rounding may move the model.
+  if (present == 0) std::copy(sent.begin(), sent.end(), average.begin());
 }
 
 void Receiver::average(RoundId round, ChunkId chunk, std::span<double> values) {
-  const LiveRound* found = live(round);
+  LiveRound* found = live(round);
   COTILLION_CHECK(found != nullptr && values.size() == elements_in(job_, chunk));
-  average_of(*found, chunk, values, std::span(sent_).first(values.size()));
+  const std::span<double> sent = std::span(sent_).first(values.size());
+  if (const std::uint32_t owed = found->owed[chunk]; owed != kNoBlock)
+    return average_of(*found, chunk, owed_.at(owed) + stride_,
+                      found->blank[chunk] != 0 ? nullptr : owed_.at(owed), values, sent);
+  const int f = fragment_of(job_, chunk);
+  average_of(*found, chunk, snapshots_.chunk(round, chunk).data(),
+             found->blank[chunk] != 0 ? nullptr : sum_of(*found, f, chunk), values, sent);
 }
 
-bool Receiver::merge(RoundId round, int fragment, std::span<float> elements) {
+bool Receiver::begin_merge(RoundId round, int fragment) {
   LiveRound* found = live(round);
   if (found == nullptr || found->fragments[fragment].stage != Stage::kReady ||
       !snapshots_.taken(round, first_chunk(job_, fragment)))
     return false;
-  found->fragments[fragment].stage = Stage::kMerged;
-  const bool everyone = found->round.spec.members == settings_.islands;
-  const std::uint64_t origin = first_element(job_, first_chunk(job_, fragment));
-  for (ChunkId chunk = first_chunk(job_, fragment); chunk < first_chunk(job_, fragment + 1);
-       ++chunk) {
-    const std::size_t count = elements_in(job_, chunk);
-    const std::uint64_t first = first_element(job_, chunk);
-    const auto average = std::span(average_).first(count);
-    const auto sent = std::span(sent_).first(count);
-    average_of(*found, chunk, average, sent);
-    merge_.apply(first, elements.subspan(first - origin, count), average, sent, everyone);
-  }
+  found->fragments[fragment].stage = Stage::kMerging;
   return true;
 }
 
-void Receiver::merge_late(RoundId round, int fragment, std::span<float> elements) {
+void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elements) {
   LiveRound* found = live(round);
-  if (found == nullptr) return;  // its place was needed; counted when it came
+  COTILLION_CHECK(found != nullptr && elements.size() == elements_in(job_, chunk));
+  const auto average = std::span(average_).first(elements.size());
+  const auto sent = std::span(sent_).first(elements.size());
+  const int fragment = fragment_of(job_, chunk);
+  const ByteView own = snapshots_.chunk(round, chunk);
+  const bool blank = found->blank[chunk] != 0;
+  const std::byte* sum = blank ? nullptr : sum_of(*found, fragment, chunk);
+  average_of(*found, chunk, own.data(), sum, average, sent);
+  merge_.apply(first_element(job_, chunk), elements, average, sent,
+               found->round.spec.members == settings_.islands);
+  if (found->masks[chunk] == found->round.spec.expected) return;
+  const std::uint32_t owed = found->owed[chunk] = owed_.lend();
+  if (!blank) std::memcpy(owed_.at(owed), sum, stride_);
+  std::memcpy(owed_.at(owed) + stride_, own.data(), own.size());
+}
+
+void Receiver::end_merge(RoundId round, int fragment) {
+  LiveRound* found = live(round);
+  COTILLION_CHECK(found != nullptr && found->fragments[fragment].stage == Stage::kMerging);
+  Fragment& merged = found->fragments[fragment];
+  merged.stage = Stage::kMerged;
+  if (merged.sums != kNoBlock && !settings_.keep_merged)
+    sums_.give_back(std::exchange(merged.sums, kNoBlock));
+}
+
+bool Receiver::merge(RoundId round, int fragment, std::span<float> elements) {
+  if (!begin_merge(round, fragment)) return false;
   const std::uint64_t origin = first_element(job_, first_chunk(job_, fragment));
-  for (std::size_t i = 0; i < late_.size(); ++i) {
-    LateChunk& late = late_[i];
-    if (!late.used || late.round != round || fragment_of(job_, late.chunk) != fragment) continue;
-    late.used = false;
-    if (!snapshots_.taken(round, late.chunk)) continue;  // a later round's copy has its place
-    const std::size_t count = elements_in(job_, late.chunk);
-    const std::uint64_t first = first_element(job_, late.chunk);
-    const auto before = std::span(before_).first(count);
-    const auto after = std::span(average_).first(count);
-    const auto sent = std::span(sent_).first(count);
-    average_of(*found, late.chunk, before, sent);
-    if (!fold(*found, late.chunk, late_sums_.at(i * stride_))) continue;
-    found->masks[late.chunk] |= late.mask;
-    if (found->masks[late.chunk] == found->round.spec.expected) --found->incomplete;
-    average_of(*found, late.chunk, after, sent);
-    for (std::size_t e = 0; e < count; ++e) after[e] -= before[e];
-    merge_.apply_late(first, elements.subspan(first - origin, count), after);
-  }
+  for (ChunkId chunk = first_chunk(job_, fragment); chunk < first_chunk(job_, fragment + 1);
+       ++chunk)
+    merge_chunk(round, chunk,
+                elements.subspan(first_element(job_, chunk) - origin, elements_in(job_, chunk)));
+  end_merge(round, fragment);
+  return true;
+}
+
+void Receiver::give_back(LiveRound& round) {
+  for (int f = 0; f < job_.fragments; ++f)
+    if (std::uint32_t& block = round.fragments[f].sums; block != kNoBlock)
+      sums_.give_back(std::exchange(block, kNoBlock));
+  for (ChunkId chunk = 0; chunk < chunks_; ++chunk)
+    if (round.owed[chunk] != kNoBlock) owed_.give_back(std::exchange(round.owed[chunk], kNoBlock));
+}
+
+Receiver::LateChunk* Receiver::next_late(RoundId round, int fragment) {
+  const auto found = std::find_if(late_.begin(), late_.end(), [&](const LateChunk& late) {
+    return late.used && late.round == round && fragment_of(job_, late.chunk) == fragment;
+  });
+  return found == late_.end() ? nullptr : &*found;
+}
+
+void Receiver::apply_late(LiveRound& round, LateChunk& late, std::span<float> elements) {
+  const ChunkId chunk = late.chunk;
+  const std::uint32_t owed = round.owed[chunk];
+  late.used = false;
+  if (owed == kNoBlock) return;  // it was skipped
+  const auto before = std::span(before_).first(elements.size());
+  const auto after = std::span(average_).first(elements.size());
+  const auto sent = std::span(sent_).first(elements.size());
+  const std::byte* own = owed_.at(owed) + stride_;
+  const bool blank = round.blank[chunk] != 0;
+  average_of(round, chunk, own, blank ? nullptr : owed_.at(owed), before, sent);
+  if (!fold(round, chunk, late_sums_.at(std::size_t(&late - late_.data()) * stride_))) return;
+  round.masks[chunk] |= late.mask;
+  average_of(round, chunk, own, owed_.at(owed), after, sent);
+  for (std::size_t e = 0; e < after.size(); ++e) after[e] -= before[e];
+  merge_.apply_late(first_element(job_, chunk), elements, after);
+  if (round.masks[chunk] != round.round.spec.expected) return;
+  --round.incomplete;
+  if (!settings_.keep_merged) owed_.give_back(std::exchange(round.owed[chunk], kNoBlock));
+}
+
+void Receiver::merge_late(RoundId round, int fragment, std::span<float> elements) {
+  LiveRound* found = live(round);  // or its place was needed, and it was counted when it came
+  const std::uint64_t origin = first_element(job_, first_chunk(job_, fragment));
+  while (LateChunk* late = found == nullptr ? nullptr : next_late(round, fragment))
+    apply_late(*found, *late,
+               elements.subspan(first_element(job_, late->chunk) - origin,
+                                elements_in(job_, late->chunk)));
+}
+
+std::optional<ChunkId> Receiver::take_late(RoundId round, int fragment, std::span<float> room) {
+  LiveRound* found = live(round);
+  LateChunk* late = found == nullptr ? nullptr : next_late(round, fragment);
+  if (late == nullptr) return {};
+  const ChunkId chunk = late->chunk;
+  apply_late(*found, *late, room.first(elements_in(job_, chunk)));
+  return chunk;
 }
 
 // Sums have 4-byte lanes whatever came on the wire: f32 for bf16.
@@ -108,7 +201,7 @@ bool Receiver::fold(LiveRound& round, ChunkId chunk, const std::byte* more) {
   const Accumulator& lanes =
       accumulator(job_.element == Element::kI32 ? Element::kI32 : Element::kF32);
   const std::size_t elements = payload_bytes(job_, chunk) / bytes_of(job_.element);
-  if (!add_finite(sum_of(round, chunk), round.blank[chunk] != 0, lanes, more, elements)) {
+  if (!add_finite(owed_.at(round.owed[chunk]), round.blank[chunk] != 0, lanes, more, elements)) {
     counters_.add(ReceiverCount::kNotFinite);
     return false;
   }
@@ -119,7 +212,8 @@ bool Receiver::fold(LiveRound& round, ChunkId chunk, const std::byte* more) {
 void Receiver::skip(RoundId round, int fragment) {
   LiveRound* found = live(round);
   COTILLION_CHECK(found != nullptr && found->fragments[fragment].stage == Stage::kReady);
-  found->fragments[fragment].stage = Stage::kMerged;
+  found->fragments[fragment].stage = Stage::kMerging;
+  end_merge(round, fragment);
 }
 
 void Receiver::skip_late(RoundId round, int fragment) {

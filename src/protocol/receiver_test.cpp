@@ -40,11 +40,6 @@ Header sum_of(RoundId round, ChunkId chunk, ContributorMask mask, std::uint32_t 
   header.set_content(Element::kF32, Operation::kSum, 0);
   return header;
 }
-Seal sealed(BootId boot) {
-  Seal seal;
-  seal.set_boot(boot);
-  return seal;
-}
 
 // Island 0 of 4. Chunk c is due at 10,000 + 10,000·c, and given up 5,000 later. Its own copy is 2
 // everywhere.
@@ -57,7 +52,8 @@ struct Island final : Outbox, ReceiverEvents {
                   .gaps = {.window = 64, .round_trip = {100}, .requests_max = 4},
                   .heartbeat = {1'000'000},
                   .late_chunks = late_chunks,
-                  .islands = 4},
+                  .islands = 4,
+                  .keep_merged = false},
                  snapshots, merge, sealed(1), Seal()),
         edge(sealed(1)),
         x(job.elements) {}
@@ -307,6 +303,48 @@ TEST(Receiver, StreamedFragmentsAreReadyOneByOneAndNeverBeforeTheirOwnCopy) {
   EXPECT_EQ(island.ready,
             (std::vector<Ready>{{7, 0, 0}, {7, 1, 45'000}, {7, 3, 45'000}, {7, 2, 65'000}}));
   EXPECT_EQ(island.closed.at(0).second, 85'000);
+}
+
+TEST(Receiver, SumsTakeMemoryFromTheirArrivalUntilTheyAreMerged) {
+  Island island(Exchange::kStreamed);
+  const std::size_t fragment = 2 * slot_bytes(island.job);  // of two chunks
+  island.merges = false;
+  island.open(7, {0});
+  island.copy(0, kChunks);
+  island.announce(PacketType::kHeartbeat, 7, 0, 0);
+  for (ChunkId c = 0; c < kChunks; ++c) {
+    island.sum(c);
+    if (c % 2 == 1) {
+      EXPECT_TRUE(island.receiver.merge(7, int(c / 2), std::span(island.x).first(32)));
+    }
+  }
+  EXPECT_EQ(island.receiver.most_bytes(), fragment);
+}
+
+TEST(Receiver, AMergeInPiecesLeavesWhatComesMeanwhileForLater) {
+  Island island;
+  island.merges = false;
+  island.begin();
+  for (ChunkId c = 0; c < kChunks; ++c) island.sum(c, 0b0110, 8);
+  island.run(kEnd);
+  ASSERT_TRUE(island.receiver.begin_merge(7, 0));
+  EXPECT_FALSE(island.receiver.begin_merge(7, 0));
+  const auto piece = [&](ChunkId c) {
+    island.receiver.merge_chunk(7, c, std::span(island.x).subspan(16 * c, 16));
+  };
+  for (ChunkId c = 0; c < 4; ++c) piece(c);
+  for (const ChunkId c : {1u, 6u}) island.deliver(sum_of(7, c, 0b1000, kChunks + c), 6);
+  for (ChunkId c = 4; c < kChunks; ++c) piece(c);
+  island.receiver.end_merge(7, 0);
+  EXPECT_FLOAT_EQ(island.x[16 * 6], (8.0f + 2) / 3 - 2);
+  std::vector<ChunkId> late;
+  std::vector<float> room(16);
+  while (const auto chunk = island.receiver.take_late(7, 0, room)) {
+    late.push_back(*chunk);
+    EXPECT_FLOAT_EQ(island.x[16 * *chunk] + room[0], (8.0f + 6 + 2) / 4 - 2);
+    std::fill(room.begin(), room.end(), 0.0f);
+  }
+  EXPECT_EQ(late, (std::vector<ChunkId>{1, 6}));
 }
 
 TEST(Receiver, APlaceThatIsTakenAgainClosesItsRoundFirst) {

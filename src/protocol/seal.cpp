@@ -207,4 +207,10 @@ bool Seal::adopt(ByteView heartbeat, BootId boot) {
   return held;
 }
 
+Seal sealed(BootId boot) {
+  Seal seal;
+  seal.set_boot(boot);
+  return seal;
+}
+
 }  // namespace cotillion

@@ -57,4 +57,7 @@ class Seal {
   std::unique_ptr<Keys> keys_;
 };
 
+// CRC32C, since that boot.
+[[nodiscard]] Seal sealed(BootId boot);
+
 }  // namespace cotillion

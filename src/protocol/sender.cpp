@@ -90,7 +90,9 @@ void Sender::on_time(Instant now, Outbox& out) {
       const int fragment = fragment_of(job, next_);
       copy(stream_.round, next_, first_chunk(job, fragment + 1));
     }
-    if ((snapshots_.flags(stream_.round, next_) & flag::kNanDropped) == 0) {
+    const std::uint8_t flags = snapshots_.flags(stream_.round, next_);
+    count(flags);
+    if ((flags & flag::kNanDropped) == 0) {
       send_chunk(next_, 0, out);
       ++counters_.sent;
     }
@@ -100,16 +102,27 @@ void Sender::on_time(Instant now, Outbox& out) {
 
 void Sender::copy(RoundId round, ChunkId from, ChunkId to) {
   const JobSpec& job = snapshots_.job();
-  for (ChunkId chunk = from; chunk < to; ++chunk) {
-    const std::span<float> values(values_.data(), elements_in(job, chunk));
-    if (!snapshots_.counted()) source_.snapshot(round, first_element(job, chunk), values);
-    snapshots_.take(round, chunk, values, {stream_.weight, grid_limit(stream_.weight_sum)});
-    const std::uint8_t flags = snapshots_.flags(round, chunk);
-    counters_.clamped += (flags & flag::kClamped) != 0 ? 1 : 0;
-    counters_.zero += (flags & flag::kZero) != 0 ? 1 : 0;
-    counters_.withheld += (flags & flag::kNanDropped) != 0 ? 1 : 0;
-  }
+  const Snapshots::Terms terms{stream_.weight, grid_limit(stream_.weight_sum)};
   copied_ = to;
+  while (from < to) {
+    const int fragment = fragment_of(job, from);
+    const ChunkId end = std::min(to, first_chunk(job, fragment + 1));
+    if (source_.keep(round, fragment)) {
+      snapshots_.take_kept(round, from, end, terms);
+      from = end;
+    }
+    for (; from < end; ++from) {
+      const std::span<float> values(values_.data(), elements_in(job, from));
+      if (!snapshots_.counted()) source_.snapshot(round, first_element(job, from), values);
+      snapshots_.take(round, from, values, terms);
+    }
+  }
+}
+
+void Sender::count(std::uint8_t flags) {
+  counters_.clamped += (flags & flag::kClamped) != 0 ? 1 : 0;
+  counters_.zero += (flags & flag::kZero) != 0 ? 1 : 0;
+  counters_.withheld += (flags & flag::kNanDropped) != 0 ? 1 : 0;
 }
 
 Header Sender::header_of(PacketType type) const {
@@ -171,7 +184,8 @@ void Sender::on_packet(Instant, std::size_t from, ByteView packet, Outbox& out) 
     return;
   }
   for_each_requested(*header, payload_of(packet), [&](std::uint32_t chunk) {
-    if (chunk >= next_) return;  // not sent yet
+    if (chunk >= next_) return;                           // not sent yet
+    if (!snapshots_.taken(stream_.round, chunk)) return;  // not kept any more
     if ((snapshots_.flags(stream_.round, chunk) & flag::kNanDropped) != 0) return;
     send_chunk(chunk, flag::kResent, out);
     ++counters_.resent;

@@ -12,17 +12,6 @@
 
 namespace cotillion {
 
-// The model, as the sender sees it.
-class FragmentSource {
- public:
-  // Fills `values` with elements [first, first + size) of the model as they are now. Called for
-  // the chunks of one fragment in a row, at the instant at which that fragment's copy is due.
-  virtual void snapshot(RoundId round, std::uint64_t first, std::span<float> values) = 0;
-
- protected:
-  ~FragmentSource() = default;
-};
-
 enum class Exchange : std::uint8_t {
   kWhole,     // the paper: copied at the round's start, merged at its end
   kStreamed,  // each fragment is copied when it is due to leave, merged when it has come
@@ -87,10 +76,15 @@ class Sender {
   // When a chunk leaves if nothing is late; the planner's line from offset to offset + D/b.
   [[nodiscard]] Instant departure(ChunkId chunk) const;
   [[nodiscard]] bool all_sent() const { return next_ == chunks_; }
+  // Whether this chunk will not leave again in that round: it has, or the round is over.
+  [[nodiscard]] bool is_past(RoundId round, ChunkId chunk) const {
+    return stream_.round != round || next_ > chunk;
+  }
   [[nodiscard]] const SenderCounters& counters() const { return counters_; }
 
  private:
   void copy(RoundId round, ChunkId from, ChunkId to);
+  void count(std::uint8_t flags);
   void send_chunk(ChunkId chunk, std::uint8_t flags, Outbox& out);
   void announce(PacketType type, Outbox& out);
   [[nodiscard]] Header header_of(PacketType type) const;

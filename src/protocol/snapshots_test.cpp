@@ -30,13 +30,13 @@ struct Island {
     values.resize(elements_in(snapshots.job(), chunk));
     snapshots.take(round, chunk, values, terms);
   }
-  std::int32_t word(RoundId round, std::size_t i, ChunkId chunk = 0) const {
+  std::int32_t word(RoundId round, std::size_t i, ChunkId chunk = 0) {
     Little32 word;
     std::memcpy(&word, snapshots.chunk(round, chunk).data() + 4 * i, 4);
     return std::int32_t(std::uint32_t(word));
   }
-  float real(RoundId round, std::size_t i) const { return std::bit_cast<float>(word(round, i)); }
-  std::uint16_t half(RoundId round, std::size_t i) const {
+  float real(RoundId round, std::size_t i) { return std::bit_cast<float>(word(round, i)); }
+  std::uint16_t half(RoundId round, std::size_t i) {
     Little16 half;
     std::memcpy(&half, snapshots.chunk(round, 0).data() + 2 * i, 2);
     return half;
@@ -198,6 +198,56 @@ TEST(SnapshotsDeathTest, AChunkIsTakenWhole) {
   Island island(Element::kF32);
   const std::vector<float> few(3);
   EXPECT_DEATH(island.snapshots.take(1, 0, few, {}), "internal error");
+}
+
+// A source that keeps what it was asked for.
+struct Keeper final : FragmentSource {
+  void snapshot(RoundId round, std::uint64_t first, std::span<float> values) override {
+    ++asked;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = float(round) + 0.3f * float(first + i) - 1.5f;
+  }
+  bool keep(RoundId, int) override { return true; }
+  int asked = 0;
+};
+
+TEST(Snapshots, WhatTheSourceKeepsIsReadAsIfItWereStored) {
+  for (const Element element : {Element::kF32, Element::kBf16, Element::kI32}) {
+    Keeper keeper;
+    const JobSpec job = job_of(element);
+    Snapshots kept(job, Grid(-3), 2, Payloads::kReal, &keeper);
+    Snapshots stored(job, Grid(-3), 2);
+    for (const RoundId round : {1u, 2u, 3u}) {
+      kept.take_kept(round, 0, chunk_count(job), {3, 1 << 20});
+      for (ChunkId chunk = 0; chunk < chunk_count(job); ++chunk) {
+        std::vector<float> values(elements_in(job, chunk));
+        keeper.snapshot(round, first_element(job, chunk), values);
+        stored.take(round, chunk, values, {3, 1 << 20});
+      }
+    }
+    for (const RoundId round : {2u, 3u, 2u})
+      for (ChunkId chunk = 0; chunk < chunk_count(job); ++chunk) {
+        const ByteView wire = stored.chunk(round, chunk), again = kept.chunk(round, chunk);
+        ASSERT_TRUE(std::equal(wire.begin(), wire.end(), again.begin(), again.end()));
+        EXPECT_EQ(kept.flags(round, chunk), stored.flags(round, chunk));
+      }
+    EXPECT_FALSE(kept.taken(1, 0));
+  }
+}
+
+TEST(Snapshots, WhatIsReadTwiceInARowIsAskedForOnce) {
+  Keeper keeper;
+  Snapshots kept(job_of(Element::kF32), Grid(0), 2, Payloads::kReal, &keeper);
+  kept.take_kept(1, 0, 2, {});
+  EXPECT_EQ(keeper.asked, 0);
+  EXPECT_EQ(kept.flags(1, 0), 0);
+  (void)kept.chunk(1, 0);
+  EXPECT_EQ(keeper.asked, 1);
+  kept.forget(1, 0, 1);
+  EXPECT_FALSE(kept.taken(1, 0));
+  EXPECT_TRUE(kept.taken(1, 1));
+  kept.forget(3, 1, 2);  // another round's
+  EXPECT_TRUE(kept.taken(1, 1));
 }
 
 }  // namespace

@@ -200,6 +200,10 @@ constexpr OtherMeaning kOtherMeanings[] = {
      MetricKind::kGauge,
      {"The oldest copy of a fragment that was sent, since it was offered",
       "far above a step: training looks in too rarely"}},
+    {"cotillion_island_sums_max_bytes",
+     MetricKind::kGauge,
+     {"The most memory that sums waiting to be merged have taken, beside the desk",
+      "near the size of the model: training or this machine is far behind"}},
     {"cotillion_island_held_up_seconds_total",
      MetricKind::kCounter,
      {"Time for which copies waited because training code held their fragment",
@@ -323,6 +327,7 @@ Metrics to_metrics(const IslandReading& reading, const MetricLabels& labels) {
     put(fmt::format("{}_total", name_of(count)).c_str(), double(reading.host[count]));
   put("corrections_total", double(reading.corrections));
   put("copy_age_max_seconds", double(reading.copy_age_max.ps) / kPicosecondsPerSecond);
+  put("sums_max_bytes", double(reading.sums_max.count));
   put("held_up_seconds_total", double(reading.held_up.ps) / kPicosecondsPerSecond);
   return metrics;
 }

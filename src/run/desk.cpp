@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.hpp"
 #include "run/clock.hpp"
@@ -17,9 +18,10 @@
 namespace cotillion {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x31'6b73'6564'746f;  // of this layout; another one, another word
+constexpr std::uint64_t kMagic = 0x32'6b73'6564'746f;  // of this layout; another one, another word
 constexpr std::size_t kNameBytes = 64;
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPlaces = 2;  // for copies of each fragment
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic<DeskStage>::is_always_lock_free);
@@ -30,13 +32,15 @@ constexpr std::size_t whole_pages(std::size_t bytes) {
 
 // Where things lie.
 struct Layout {
-  Layout(std::uint64_t elements, std::size_t fragment_count, std::size_t islands)
+  Layout(std::uint64_t elements, std::size_t fragment_count, std::size_t islands,
+         std::uint64_t largest)
       : fragments(whole_pages(sizeof(DeskWords))),
         names(fragments + fragment_count * sizeof(DeskFragment)),
         copies(whole_pages(names + islands * kNameBytes)),
-        trays(whole_pages(copies + elements * sizeof(float))),
-        bytes(whole_pages(trays + elements * sizeof(float))) {}
-  std::size_t fragments, names, copies, trays, bytes;
+        trays(whole_pages(copies + kPlaces * elements * sizeof(float))),
+        tray_elements(whole_pages(largest * sizeof(float)) / sizeof(float)),
+        bytes(trays + fragment_count * tray_elements * sizeof(float)) {}
+  std::size_t fragments, names, copies, trays, tray_elements, bytes;
 };
 
 Unexpected<Error> refused(const char* call) {
@@ -54,7 +58,9 @@ std::byte* map(int fd, std::size_t bytes) {
 }  // namespace
 
 Result<Desk> Desk::make(const DeskSpec& spec) {
-  const Layout layout(spec.elements, spec.fragments.size(), spec.islands.size());
+  std::uint64_t largest = 0;
+  for (const DeskRun& run : spec.fragments) largest = std::max(largest, run.count);
+  const Layout layout(spec.elements, spec.fragments.size(), spec.islands.size(), largest);
   const int fd = ::memfd_create("cotillion", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return refused("memfd_create");
   if (::ftruncate(fd, off_t(layout.bytes)) != 0) {
@@ -74,6 +80,7 @@ Result<Desk> Desk::make(const DeskSpec& spec) {
   words->magic = kMagic;
   words->bytes = layout.bytes;
   words->elements = spec.elements;
+  words->largest = largest;
   words->fragments = std::uint32_t(spec.fragments.size());
   words->islands = std::uint32_t(spec.islands.size());
   words->self = std::uint32_t(spec.self);
@@ -103,8 +110,8 @@ Result<Desk> Desk::open(int fd) {
   }
   const auto* words = reinterpret_cast<const DeskWords*>(memory);
   if (words->magic != kMagic || words->bytes != bytes || words->elements > bytes ||
-      words->fragments > bytes || words->islands > bytes ||
-      Layout(words->elements, words->fragments, words->islands).bytes != bytes) {
+      words->fragments > bytes || words->islands > bytes || words->largest > words->elements ||
+      Layout(words->elements, words->fragments, words->islands, words->largest).bytes != bytes) {
     ::munmap(memory, bytes);
     ::close(fd);
     return failure("the agent's desk is of another version; use the same on both sides");
@@ -117,12 +124,14 @@ Desk::Desk(int fd, std::byte* memory, std::size_t bytes)
       memory_(memory),
       bytes_(bytes),
       words_(std::launder(reinterpret_cast<DeskWords*>(memory))) {
-  const Layout layout(words_->elements, words_->fragments, words_->islands);
+  const Layout layout(words_->elements, words_->fragments, words_->islands, words_->largest);
   fragments_ = std::launder(reinterpret_cast<DeskFragment*>(memory + layout.fragments));
   names_ = reinterpret_cast<char*>(memory + layout.names);
   for (std::uint32_t f = 0; f < words_->fragments; ++f) runs_.push_back(fragments_[f].run);
   copies_ = reinterpret_cast<float*>(memory + layout.copies);
+  elements_ = words_->elements;
   trays_ = reinterpret_cast<float*>(memory + layout.trays);
+  tray_elements_ = layout.tray_elements;
 }
 
 Desk::Desk(Desk&& other) noexcept
@@ -134,7 +143,9 @@ Desk::Desk(Desk&& other) noexcept
       fragments_(other.fragments_),
       names_(other.names_),
       copies_(other.copies_),
-      trays_(other.trays_) {}
+      trays_(other.trays_),
+      elements_(other.elements_),
+      tray_elements_(other.tray_elements_) {}
 
 Desk::~Desk() {
   if (memory_ != nullptr) ::munmap(memory_, bytes_);
@@ -147,14 +158,25 @@ std::string Desk::island(int number) const {
   return {name, ::strnlen(name, kNameBytes)};
 }
 
-std::span<float> Desk::copy(int f) const {
+// What the other process writes into shared words may be anything: places and trays stay in bounds.
+std::span<float> Desk::place(int f, unsigned place) const {
   const DeskRun& run = runs_[std::size_t(f)];
-  return {copies_ + run.first, run.count};
+  return {copies_ + place % kPlaces * elements_ + run.first, run.count};
 }
 
-std::span<float> Desk::tray(int f) const {
-  const DeskRun& run = runs_[std::size_t(f)];
-  return {trays_ + run.first, run.count};
+std::span<float> Desk::copy(int f) const {
+  return place(f, fragments_[f].fresh);
+}
+
+std::span<float> Desk::tray(int f, std::uint32_t tray) const {
+  return {trays_ + tray % runs_.size() * tray_elements_, runs_[std::size_t(f)].count};
+}
+
+std::span<float> Desk::room(int f) const {
+  const DeskFragment& fragment = fragments_[f];
+  for (const unsigned at : {fragment.fresh % 2, 1 - fragment.fresh % 2})
+    if ((fragment.flying >> at & 1) == 0) return place(f, at);
+  return {};
 }
 
 bool Desk::try_hold(int f, Holder who) const {
@@ -165,32 +187,6 @@ bool Desk::try_hold(int f, Holder who) const {
 
 void Desk::let_go(int f) const {
   fragments_[f].holder.store(std::uint32_t(Holder::kNobody), std::memory_order_release);
-}
-
-bool Desk::lay(int f, const DeskAccount& account,
-               const std::function<void(std::span<float>)>& add) const {
-  if (!try_hold(f, Holder::kAgent)) return false;
-  DeskFragment& fragment = fragments_[f];
-  const std::span<float> tray_now = tray(f), copy_now = copy(f);
-  const std::uint32_t waiting = fragment.made == fragment.taken ? 0 : fragment.account.rounds;
-  if (waiting == 0) {
-    std::fill(tray_now.begin(), tray_now.end(), 0.0F);
-    add(tray_now);
-    for (std::size_t i = 0; i < copy_now.size(); ++i) copy_now[i] += tray_now[i];
-  } else {  // training code is far behind, and finds both at once
-    std::vector<float> correction(tray_now.size());
-    add(correction);
-    for (std::size_t i = 0; i < correction.size(); ++i) {
-      tray_now[i] += correction[i];
-      copy_now[i] += correction[i];
-    }
-  }
-  fragment.account = account;
-  fragment.account.rounds += waiting;
-  fragment.made.fetch_add(1, std::memory_order_release);
-  let_go(f);
-  announce();
-  return true;
 }
 
 void Desk::tell(DeskStage stage, const std::string& reason) const {
@@ -207,6 +203,7 @@ void Desk::announce() const {
 
 void Desk::offered(int f, std::int64_t now_ns) const {
   DeskFragment& fragment = fragments_[f];
+  if ((fragment.flying >> fragment.fresh % 2 & 1) != 0) fragment.fresh = 1 - fragment.fresh % 2;
   if (fragment.made != fragment.taken) {
     const std::span<float> tray_now = tray(f), copy_now = copy(f);
     for (std::size_t i = 0; i < copy_now.size(); ++i) copy_now[i] += tray_now[i];

@@ -5,11 +5,14 @@
 // A copy is kept up to date: a correction that training code has not taken yet is added to the copy
 // too, so that what is sent next holds everything merged until then, whenever training looks in.
 // Nobody waits for training code: a copy that is old is sent as it is.
+//
+// What is in flight is the copy itself: it stays where it lies until its average has come. Training
+// code that offers a fragment meanwhile writes to the second of its two places; most never do, and
+// a place that was never written to takes no memory.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -72,6 +75,7 @@ struct DeskAccount {
 
 struct DeskWords {
   std::uint64_t magic, bytes, elements;
+  std::uint64_t largest;  // fragment, in elements
   std::uint32_t fragments, islands, self;
   std::atomic<std::uint32_t> news;  // a futex: changes whenever training code should look
   std::atomic<DeskStage> stage;
@@ -86,10 +90,14 @@ struct alignas(64) DeskFragment {
   DeskRun run;
   std::atomic<std::uint32_t> holder;    // what else is here, and both tables, are the holder's
   std::atomic<std::int64_t> wanted_ns;  // when the agent copies next; 0: not before a round opens
+  std::atomic<std::uint32_t> copied;    // the round whose copy was taken last
   std::atomic<std::uint64_t> made, taken;  // corrections; changed by the holder, read by all
   std::atomic<std::uint64_t> offers;
   std::int64_t offered_ns;
-  DeskAccount account;  // of what lies in the tray
+  std::uint32_t fresh;   // the place of the newest copy, 0 or 1
+  std::uint32_t flying;  // bit p: place p is in flight
+  std::uint32_t tray;    // where its tray is
+  DeskAccount account;   // of what lies in the tray
 };
 
 class Desk {
@@ -109,20 +117,23 @@ class Desk {
   [[nodiscard]] const DeskRun& run(int f) const { return runs_[std::size_t(f)]; }
   [[nodiscard]] DeskFragment& fragment(int f) const { return fragments_[f]; }
   [[nodiscard]] std::string island(int number) const;
-  [[nodiscard]] std::span<float> copy(int f) const;  // what training code offered, kept up to date
-  [[nodiscard]] std::span<float> tray(int f) const;  // what it has not taken yet
+  [[nodiscard]] std::span<float> place(int f, unsigned place) const;
+  // The newest that training code offered, kept up to date.
+  [[nodiscard]] std::span<float> copy(int f) const;
+  // What it has not taken yet. There are as many trays as fragments; who lays one down chooses.
+  [[nodiscard]] std::span<float> tray(int f) const { return tray(f, fragments_[f].tray); }
+  [[nodiscard]] std::span<float> tray(int f, std::uint32_t tray) const;
   // A wait of the other side is short: holders copy a fragment and let go.
   [[nodiscard]] bool try_hold(int f, Holder who) const;
   void let_go(int f) const;
 
-  // The agent's: lays a correction down. `add` adds it to the elements it is given, once. False
-  // when training code holds the fragment: try again.
-  [[nodiscard]] bool lay(int f, const DeskAccount& account,
-                         const std::function<void(std::span<float>)>& add) const;
+  // The agent's, beside what DeskAgent does.
   void tell(DeskStage stage, const std::string& reason) const;
   void announce() const;  // wakes training code
 
-  // Training code's, by the holder: a copy was written, and what the tray holds is added to it.
+  // Training code's, by the holder: where to write a copy, none when both places are in flight; and
+  // then that it was written, which adds what the tray holds.
+  [[nodiscard]] std::span<float> room(int f) const;
   void offered(int f, std::int64_t now_ns) const;
   // Until something may have changed since `news` was read, or so long.
   void wait(std::uint32_t news, Duration most) const;
@@ -139,6 +150,8 @@ class Desk {
   char* names_;
   float* copies_;
   float* trays_;
+  std::size_t elements_;
+  std::size_t tray_elements_;  // of each
 };
 
 template <std::size_t kWords>

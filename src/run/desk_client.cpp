@@ -160,9 +160,11 @@ Result<bool> DeskClient::offer_wanted(Duration ahead) {
       return failure(
           fmt::format("the agent has held fragment {} for {}", f, wait_text(since(now))));
     if (!held) continue;
-    source_(desk_.run(f).first, desk_.copy(f));
-    desk_.offered(f, now);
-    offered_[std::size_t(f)] = steps_;
+    if (const std::span<float> room = desk_.room(f); !room.empty()) {
+      source_(desk_.run(f).first, room);
+      desk_.offered(f, now);
+      offered_[std::size_t(f)] = steps_;
+    }
     desk_.let_go(f);
   }
   return true;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "run/desk_agent.hpp"
 #include "run/desk_client.hpp"
 #include "run/desk_door.hpp"
 
@@ -33,10 +34,16 @@ DeskAccount of_round(RoundId round) {
   account.chunks = 4;
   return account;
 }
-auto add(float value) {
-  return [value](std::span<float> elements) {
-    for (float& x : elements) x += value;
-  };
+// Lays a correction of `value` in every element down, in two pieces.
+bool lay(DeskAgent& hands, int f, RoundId round, float value) {
+  if (!hands.take_hold(f)) return false;
+  hands.fly(f, round);
+  if (!hands.begin(f, round)) return false;
+  const std::vector<float> piece(f == 0 ? 2 : 1, value);
+  hands.add(0, piece);
+  hands.add(piece.size(), piece);
+  hands.end(of_round(round));
+  return true;
 }
 std::string path() {
   return std::filesystem::temp_directory_path() / ("cotillion-desk-" + std::to_string(::getpid()));
@@ -64,6 +71,7 @@ class Agent {
   }
 
   Desk desk;
+  DeskAgent hands{desk, 0, 2};
   std::unique_ptr<DeskDoor> door;
 
  private:
@@ -80,9 +88,9 @@ TEST(Desk, ACopyHoldsCorrectionsThatNobodyTookYet) {
   auto training = DeskClient::join(path(), 6, kLong);
   ASSERT_TRUE(training.has_value()) << training.error().message;
   ASSERT_TRUE(training->offer(fill_with_ones).has_value());
-  ASSERT_TRUE(agent.desk.lay(0, of_round(1), add(10)));
+  ASSERT_TRUE(lay(agent.hands, 0, 1, 10));
   EXPECT_THAT(agent.desk.copy(0), ElementsAre(11, 11, 11, 11));
-  ASSERT_TRUE(agent.desk.lay(0, of_round(2), add(100)));  // both at once
+  ASSERT_TRUE(lay(agent.hands, 0, 2, 100));  // both at once
   EXPECT_THAT(agent.desk.copy(0), Each(111));
   ASSERT_TRUE(training->offer(fill_with_ones).has_value());  // not wanted again: stays as it is
   EXPECT_THAT(agent.desk.copy(0), Each(111));
@@ -91,9 +99,9 @@ TEST(Desk, ACopyHoldsCorrectionsThatNobodyTookYet) {
   EXPECT_THAT((*next)->values, Each(110));
   EXPECT_EQ((*next)->account.round, 2u);
   EXPECT_EQ((*next)->account.rounds, 2u);
-  EXPECT_FALSE(agent.desk.lay(0, of_round(3), add(1)));  // held
+  EXPECT_FALSE(lay(agent.hands, 0, 3, 1));  // held
   training->done(**next);
-  EXPECT_TRUE(agent.desk.lay(0, of_round(3), add(1)));
+  EXPECT_TRUE(lay(agent.hands, 0, 3, 1));
   EXPECT_THAT(agent.desk.copy(0), Each(112));
   EXPECT_THAT(agent.desk.tray(0), Each(1));
   EXPECT_THAT(agent.desk.copy(1), Each(1));
@@ -105,7 +113,7 @@ TEST(Desk, AnOfferOfAModelThatLacksACorrectionGetsIt) {
   ASSERT_TRUE(training.has_value());
   EXPECT_EQ(training->elements(), 6u);
   ASSERT_TRUE(training->offer(fill_with_ones).has_value());
-  ASSERT_TRUE(agent.desk.lay(1, of_round(1), add(5)));
+  ASSERT_TRUE(lay(agent.hands, 1, 1, 5));
   agent.desk.fragment(1).wanted_ns = 1;  // long ago
   ASSERT_TRUE(training->step().has_value());
   EXPECT_EQ(agent.desk.fragment(1).offers, 2u);
@@ -196,7 +204,7 @@ TEST(Desk, SaysWhoseCorrectionWasNeverDone) {
   auto training = DeskClient::join(path(), 6, kLong);
   ASSERT_TRUE(training.has_value());
   ASSERT_TRUE(training->offer(fill_with_ones).has_value());
-  ASSERT_TRUE(agent.desk.lay(1, of_round(1), add(5)));
+  ASSERT_TRUE(lay(agent.hands, 1, 1, 5));
   ASSERT_TRUE(training->wait(kLong).has_value());
   agent.desk.fragment(1).wanted_ns = 1;
   const auto stepped = training->step();
@@ -238,8 +246,9 @@ TEST(Desk, AnAgentGoesByItsOwnTableWhateverBecomesOfTheSharedOne) {
   agent.desk.words().fragments = 1'000'000'000;
   agent.desk.fragment(1).run = {1u << 30u, 1u << 30u};
   EXPECT_EQ(agent.desk.fragments(), 2);
+  agent.desk.fragment(1).offers = 1;
   EXPECT_EQ(agent.desk.tray(1).size(), 2u);
-  ASSERT_TRUE(agent.desk.lay(1, of_round(1), add(5)));
+  ASSERT_TRUE(lay(agent.hands, 1, 1, 5));
   EXPECT_THAT(agent.desk.tray(1), Each(5));
 }
 

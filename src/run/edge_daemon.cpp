@@ -9,15 +9,7 @@
 #include "run/shards.hpp"
 
 namespace cotillion {
-namespace {
-
-Seal sealed(BootId boot) {
-  Seal seal;
-  seal.set_boot(boot);
-  return seal;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Result<bool> EdgeDaemon::prepare(const Member& member) {
   const Assignment& job = member.assignment();

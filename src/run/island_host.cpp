@@ -29,6 +29,7 @@ void IslandReading::add(const IslandReading& other) {
   wrong += other.wrong;
   copy_age_max = std::max(copy_age_max, other.copy_age_max);
   held_up = held_up + other.held_up;
+  sums_max = sums_max + other.sums_max;
   for (const ReportedAbsence& absence : other.missing) add_absence(missing, absence);
   missing_round = std::max(missing_round, other.missing_round);
 }

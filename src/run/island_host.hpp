@@ -56,6 +56,7 @@ struct IslandReading {
   std::uint64_t corrections = 0;         // laid on the desk, or checked in a rehearsal
   std::uint64_t wrong = 0;               // elements of sums, in a rehearsal
   Duration copy_age_max{0};              // the oldest copy that was sent
+  Bytes sums_max{0};                     // the most memory of sums that wait to be merged
   Duration held_up{0};                   // copies that waited for training code to let go
   std::vector<ReportedAbsence> missing;  // of the newest round that is past its deadlines
   RoundId missing_round = 0;             // which that is

@@ -6,7 +6,6 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "run/rehearsal.hpp"
 
@@ -16,17 +15,13 @@ namespace {
 constexpr Duration kWaitMax{50'000'000'000};  // so that nothing depends on one wake-up alone
 constexpr std::int64_t kAgeMost =
     86'400'000'000'000;  // a day, in nanoseconds: it is training code's word
-constexpr Duration kDeskRetry{
-    200'000'000};  // training code holds a fragment for as long as a copy takes
-constexpr Duration kLastPatience{500'000'000'000};
 constexpr Duration kPublishEvery{10'000'000'000};
-constexpr std::size_t kLateTogether = ReceiverSettings{}.late_chunks / 2;
 constexpr Duration kMissingEvery{200'000'000'000};  // which takes a look at every chunk
 
-Seal sealed(BootId boot) {
-  Seal seal;
-  seal.set_boot(boot);
-  return seal;
+// Memory is for what is in flight.
+ReceiverSettings letting_go(ReceiverSettings settings) {
+  settings.keep_merged = false;
+  return settings;
 }
 
 }  // namespace
@@ -62,14 +57,19 @@ IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& par
       group_port_(std::uint16_t(settings.port + shard)),
       desk_(desk),
       self_(settings.self),
-      snapshots_(job_, Grid(settings.exponent), settings.receiving.live_rounds),
+      snapshots_(job_, Grid(settings.exponent), settings.receiving.live_rounds, Payloads::kReal,
+                 this),
       merge_(job_, settings.merging),
       sender_(settings.sending, snapshots_, *this, sealed(settings.own_boot), {}),
-      receiver_(settings.receiving, snapshots_, merge_, sealed(settings.own_boot),
+      receiver_(letting_go(settings.receiving), snapshots_, merge_, sealed(settings.own_boot),
                 sealed(settings.edge_boot)),
       socket_(std::move(socket)),
       sums_(16),
-      out_(socket_) {}
+      out_(socket_),
+      correction_(elements_per_chunk(job_)),
+      average_(desk == nullptr ? elements_per_chunk(job_) : 0) {
+  if (desk_ != nullptr) agent_.emplace(*desk_, on_desk(0), job_.fragments);
+}
 
 void IslandShard::open_round(const RoundOpening& opening) {
   {
@@ -109,21 +109,10 @@ void IslandShard::run() {
     if (has_mail_.load(std::memory_order_acquire)) read_mail();
     const bool more = hear();
     be_punctual();
-    wait(more);
+    wait(run_errands() || more);
   }
-  lay_the_last();
+  run_the_last();
   publish(clock_.now());
-}
-
-// What is due by now. Training code that holds its fragment lets go soon, or has died over it.
-void IslandShard::lay_the_last() {
-  const Instant began = clock_.now();
-  receiver_.on_time(began, *this, *this);
-  lay_what_waits();
-  while (!waiting_.empty() && clock_.now() - began < kLastPatience) {
-    clock_.wait_until(clock_.now() + kDeskRetry);
-    lay_what_waits();
-  }
 }
 
 void IslandShard::read_mail() {
@@ -134,14 +123,19 @@ void IslandShard::read_mail() {
     came.swap(mail_);
   }
   for (RoundOpening& opening : came) {
+    if (opening.part.spec.round > RoundId(snapshots_.live_rounds()))
+      finish(opening.part.spec.round - RoundId(snapshots_.live_rounds()));
     const Instant now = clock_.now();
+    retiring_ = true;  // what has not been merged of the round whose place it takes is merged now
     const auto opened = receiver_.open_round(now, opening.part.receiver, *this, *this);
+    retiring_ = false;
     counted_.host.add(opened ? HostCount::kRoundsOpened : HostCount::kRoundsRefused);
     if (!opened) continue;
     parts_.push_back(opening.part);
     if (parts_.size() > std::size_t(snapshots_.live_rounds())) parts_.erase(parts_.begin());
-    for (int f = 0; opening.part.sends && f < job_.fragments; ++f)
-      note_wanted(opening.part.stream, f);
+    for (int f = 0; desk_ != nullptr && opening.part.sends && f < job_.fragments; ++f)
+      if (desk_->fragment(on_desk(f)).wanted_ns.load() <= wall_ns(now))  // else an earlier round's
+        note_wanted(opening.part.stream, f);
     upcoming_.push_back(std::move(opening));
   }
 }
@@ -157,6 +151,7 @@ bool IslandShard::hear() {
     counted_.host.add(HostCount::kPieces);
     counted_.host.add(HostCount::kPackets, packets);
     counted_.host.add(HostCount::kBytes, piece.bytes.size());
+    heard_ += piece.bytes.size();
     if (piece.truncated || piece.from.address != edge_.address) {
       counted_.host.add(piece.truncated ? HostCount::kTruncated : HostCount::kStrangers, packets);
       continue;
@@ -171,13 +166,12 @@ bool IslandShard::hear() {
 void IslandShard::be_punctual() {
   const Instant now = clock_.now();
   if (receiver_.next_deadline() <= now) receiver_.on_time(now, *this, *this);
-  lay_what_waits();  // a merge comes before the next copy
+  if (!errand_) (void)set_out();  // a merge comes before the next copy
   begin_stream(now);
   const bool sending = !sender_.all_sent();
   if (sender_.next_deadline() <= now) send_what_is_due(now);
   if (sending && sending_.exchange == Exchange::kStreamed)
     receiver_.on_time(now, *this, *this);  // which may have waited for that copy
-  lay_what_waits();
   out_.flush();
   if (now - published_at_ >= kPublishEvery) publish(now);
 }
@@ -198,14 +192,14 @@ void IslandShard::begin_stream(Instant now) {
 // A copy needs the fragment, and what was to be merged into it before; until then the sender is
 // told of no later instant, and makes up for it afterwards as far as it may.
 void IslandShard::send_what_is_due(Instant now) {
+  now = may_send_until(now);
   for (;;) {
     const Sender::NextCopy copy = sender_.next_copy();
     if (copy.when > now) return sender_.on_time(now, *this);
-    if (desk_ == nullptr) return sender_.on_time(now, *this);
+    if (!agent_) return sender_.on_time(now, *this);
     const int fragment = fragment_of(job_, copy.chunk);
     const int place = on_desk(fragment);
-    if (desk_->fragment(place).offers.load(std::memory_order_acquire) == 0 ||
-        waits_for_desk(fragment) || !desk_->try_hold(place, Desk::Holder::kAgent)) {
+    if (waits(fragment) || !agent_->take_hold(fragment)) {
       if (held_up_since_ == kNever) held_up_since_ = now;
       return sender_.on_time(copy.when - Duration{1}, *this);
     }
@@ -221,9 +215,14 @@ void IslandShard::send_what_is_due(Instant now) {
                        (fragment + 1 == job_.fragments ||
                         sender_.departure(first_chunk(job_, fragment + 1)) - copy.when > burst);
     sender_.on_time(slips ? now : copy.when, *this);
-    desk_->let_go(place);
+    agent_->let_go(fragment);
     if (next_stream_.round != 0) note_wanted(next_stream_, fragment);
   }
+}
+
+Instant IslandShard::may_send_until(Instant now) const {
+  if (!errand_ || sender_.is_past(errand_->round + 1, next_)) return now;
+  return std::min(now, sender_.departure(next_) - Duration{1});
 }
 
 // When training code should have offered a fragment anew, if nothing is late.
@@ -235,45 +234,9 @@ void IslandShard::note_wanted(const StreamSpec& stream, int fragment) {
   desk_->fragment(on_desk(fragment)).wanted_ns.store(wall_ns(when), std::memory_order_release);
 }
 
-bool IslandShard::waits_for_desk(int fragment) const {
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [&](const Waiting& waiting) { return waiting.fragment == fragment; });
-}
-
-void IslandShard::lay_what_waits() {
-  late_chunks_ = 0;
-  for (std::size_t i = 0; i < waiting_.size();)
-    if (lay(waiting_[i]))
-      waiting_.erase(waiting_.begin() + std::ptrdiff_t(i));
-    else
-      ++i;
-}
-
-bool IslandShard::lay(const Waiting& waiting) {
-  const RoundId round = waiting.round;
-  const int fragment = waiting.fragment;
-  const bool late = waiting.late;
-  const Part* part = part_of(round);
-  DeskAccount account;
-  account.round = round;
-  account.rounds = 1;
-  account.chunks = first_chunk(job_, fragment + 1) - first_chunk(job_, fragment);
-  if (part != nullptr) {
-    account.members = std::uint32_t(part->spec.members);
-    for (const ReportedAbsence& absence :
-         absences(*part, first_chunk(job_, fragment), first_chunk(job_, fragment + 1)))
-      if (account.absent < kDeskAbsences)
-        account.absences[account.absent++] = {absence.contributor, absence.chunks,
-                                              absence.first_chunk};
-  }
-  const bool laid = desk_->lay(on_desk(fragment), account, [&](std::span<float> elements) {
-    if (late)
-      receiver_.merge_late(round, fragment, elements);
-    else
-      (void)receiver_.merge(round, fragment, elements);
-  });
-  if (laid) ++counted_.corrections;
-  return laid;
+bool IslandShard::waits(int fragment) const {
+  return std::any_of(errands_.begin(), errands_.end(),
+                     [&](const Errand& errand) { return errand.fragment == fragment; });
 }
 
 const Part* IslandShard::part_of(RoundId round) const {
@@ -310,8 +273,9 @@ void IslandShard::wait(bool busy) {
 Instant IslandShard::next_deadline() const {
   Instant due = std::min(receiver_.next_deadline(), published_at_ + kPublishEvery);
   if (held_up_since_ == kNever) due = std::min(due, sender_.next_deadline());
+  if (!agent_ && (errand_ || !errands_.empty())) due = std::min(due, rest_until_);
   if (!upcoming_.empty()) due = std::min(due, upcoming_.front().part.stream.start);
-  if (!waiting_.empty() || held_up_since_ != kNever) due = std::min(due, clock_.now() + kDeskRetry);
+  if (desk_is_held_ || held_up_since_ != kNever) due = std::min(due, clock_.now() + kDeskRetry);
   return due;
 }
 
@@ -332,57 +296,27 @@ void IslandShard::publish(Instant now) {
   reading.host.add(HostCount::kUnsent, out_.counts().dropped);
   reading.sender = sender_.counters();
   reading.receiver = receiver_.counters();
+  reading.sums_max = Bytes{std::int64_t(receiver_.most_bytes())};
   const std::lock_guard lock(lock_);
   published_ = std::move(reading);
 }
 
+bool IslandShard::keep(RoundId round, int fragment) {
+  if (agent_) agent_->fly(fragment, round);
+  if (agent_) desk_->fragment(on_desk(fragment)).copied.store(round, std::memory_order_release);
+  return true;
+}
+
 void IslandShard::snapshot(RoundId round, std::uint64_t first, std::span<float> values) {
-  if (desk_ == nullptr) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = rehearsed(self_, round, first_element_ + first + i);
+  if (!agent_) {
+    const Rehearsed own(self_, round);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = own.at(first_element_ + first + i);
     return;
   }
-  const int place = on_desk(fragment_of(job_, ChunkId(first / elements_per_chunk(job_))));
-  const std::uint64_t begins = desk_->run(place).first - first_element_;
-  const std::span<float> copy = desk_->copy(place).subspan(first - begins, values.size());
+  const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
+  const std::uint64_t origin = first_element(job_, first_chunk(job_, fragment));
+  const auto copy = agent_->flying(fragment, round).subspan(first - origin, values.size());
   std::copy(copy.begin(), copy.end(), values.begin());
-  merge_.to_sent(first, values);
-}
-
-void IslandShard::check(RoundId round, int fragment) {
-  const Part* part = part_of(round);
-  const auto masks = receiver_.contributors(round);
-  std::vector<double> average(elements_per_chunk(job_));
-  for (ChunkId chunk = first_chunk(job_, fragment);
-       part != nullptr && chunk < first_chunk(job_, fragment + 1); ++chunk) {
-    const std::span<double> values(average.data(), elements_in(job_, chunk));
-    receiver_.average(round, chunk, values);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const std::uint64_t element = first_element_ + first_element(job_, chunk) + i;
-      double sum = rehearsed(self_, round, element);
-      for (ContributorMask left = masks[chunk]; left != 0; left &= left - 1)
-        sum += rehearsed(part->clique[std::size_t(std::countr_zero(left))], round, element);
-      if (values[i] != sum / (1 + std::popcount(masks[chunk]))) ++counted_.wrong;
-    }
-  }
-  ++counted_.corrections;
-}
-
-void IslandShard::fragment_ready(RoundId round, int fragment) {
-  if (desk_ == nullptr) {
-    check(round, fragment);
-    return receiver_.skip(round, fragment);
-  }
-  if (const Waiting waiting{round, fragment, false}; !lay(waiting)) waiting_.push_back(waiting);
-}
-
-void IslandShard::late_ready(RoundId round, int fragment) {
-  if (desk_ == nullptr) return receiver_.skip_late(round, fragment);
-  // Laying one down goes over the whole fragment, and late ones seldom come alone; the receiver has
-  // room for some of them.
-  const Waiting late{round, fragment, true};
-  if (std::find(waiting_.begin(), waiting_.end(), late) == waiting_.end()) waiting_.push_back(late);
-  if (++late_chunks_ >= kLateTogether) lay_what_waits();
 }
 
 void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {

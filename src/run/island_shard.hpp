@@ -2,8 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <optional>
 
+#include "run/desk_agent.hpp"
 #include "run/island_host.hpp"
 #include "run/receive_batch.hpp"
 #include "run/send_batch.hpp"
@@ -11,6 +14,9 @@
 #include "run/wakeup.hpp"
 
 namespace cotillion {
+
+// Training code holds a fragment for as long as a copy takes.
+inline constexpr Duration kDeskRetry{200'000'000};
 
 class IslandShard final : private FragmentSource, private ReceiverEvents, private Outbox {
  public:
@@ -28,12 +34,10 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   [[nodiscard]] Endpoint own() const { return socket_.local(); }
 
  private:
-  struct Waiting {  // for the desk to be free
+  // A correction to be laid on the desk, or checked in a rehearsal.
+  struct Errand {
     RoundId round = 0;
     int fragment = 0;
-    bool late = false;
-
-    friend bool operator==(const Waiting&, const Waiting&) = default;
   };
 
   IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard, const Desk* desk,
@@ -43,16 +47,23 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   [[nodiscard]] bool hear();  // false when nothing more is waiting
   void be_punctual();
   void send_what_is_due(Instant now);
-  void lay_what_waits();
-  void check(RoundId round, int fragment);  // in a rehearsal
-  void lay_the_last();
-  [[nodiscard]] bool lay(const Waiting& waiting);
+  [[nodiscard]] bool run_errands();          // a slice of one; false when none can be run now
+  [[nodiscard]] bool set_out();              // on the next one
+  void check(RoundId round, ChunkId chunk);  // in a rehearsal
+  void add_late(ChunkId chunk, std::span<float> correction);
+  void lay_late();
+  void come_back();
+  void finish(RoundId round);
+  void run_the_last();
+  [[nodiscard]] DeskAccount account_of(const Errand& errand) const;
   void begin_stream(Instant now);
   void note_wanted(const StreamSpec& stream, int fragment);
   void wait(bool busy);
   void publish(Instant now);
   [[nodiscard]] Instant next_deadline() const;
-  [[nodiscard]] bool waits_for_desk(int fragment) const;
+  [[nodiscard]] bool waits(int fragment) const;
+  // No chunk may leave before what was merged into it in the round before.
+  [[nodiscard]] Instant may_send_until(Instant now) const;
   [[nodiscard]] int on_desk(int fragment) const { return shard_ * job_.fragments + fragment; }
   [[nodiscard]] const Part* part_of(RoundId round) const;
   [[nodiscard]] std::vector<ReportedAbsence> absences(const Part& part, ChunkId from,
@@ -63,6 +74,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
 
   // FragmentSource, ReceiverEvents, Outbox
   void snapshot(RoundId round, std::uint64_t first, std::span<float> values) override;
+  bool keep(RoundId round, int fragment) override;
   void fragment_ready(RoundId round, int fragment) override;
   void late_ready(RoundId round, int fragment) override;
   void round_closed(RoundId round, std::span<const Absence> absences) override;
@@ -81,6 +93,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   const Endpoint edge_;
   const std::uint16_t group_port_;
   const Desk* desk_;  // none: a rehearsal
+  std::optional<DeskAgent> agent_;
   const IslandId self_;
   Snapshots snapshots_;
   Merge merge_;
@@ -93,8 +106,17 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   std::vector<RoundOpening> upcoming_;  // whose streams have not begun
   Endpoint group_;                      // of the stream being sent
   StreamSpec next_stream_;
-  std::vector<Waiting> waiting_;
-  std::size_t late_chunks_ = 0;  // since late ones were laid down
+  std::vector<Errand> errands_;    // not begun
+  std::optional<Errand> errand_;   // under way
+  ChunkId next_ = 0;               // chunk of it
+  std::vector<float> correction_;  // one chunk
+  std::vector<double> average_;    // the same, in a rehearsal
+  bool desk_is_held_ = false;      // by training code: an errand waits for that
+  bool retiring_ = false;
+  Instant rest_until_{0};                       // before the next slice of a check
+  std::size_t heard_ = 0;                       // bytes, since the last slice of an errand
+  std::map<ChunkId, std::vector<float>> late_;  // differences that wait for the next correction
+  RoundId merged_round_ = 0;
   Instant held_up_since_ = kNever;
   Instant published_at_{0};
   Instant missing_at_{0};

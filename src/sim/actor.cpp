@@ -11,12 +11,6 @@ namespace {
 
 constexpr BootId kFirstBoot = 1;
 
-Seal sealed(BootId boot) {
-  Seal seal;
-  seal.set_boot(boot);
-  return seal;
-}
-
 RoleSettings role_of(const ActorSettings& settings) {
   return {settings.payloads, settings.exponent, settings.round_trip_margin};
 }
