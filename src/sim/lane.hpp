@@ -50,7 +50,11 @@ class Lane {
   void pop() {
     ++first_;
     // Other lanes come first, so there is time to fetch what is wanted after the next.
-    __builtin_prefetch(&ring_[(first_ + 1) & (ring_.size() - 1)]);
+    __builtin_prefetch(&ring_[(first_ + kSoon + 2) & (ring_.size() - 1)]);
+  }
+  // What will be in front before long, so that there is time to fetch what it needs; or nothing.
+  [[nodiscard]] const InFlight* soon() const {
+    return last_ - first_ > kSoon ? &ring_[(first_ + kSoon) & (ring_.size() - 1)] : nullptr;
   }
   // Room for one more, to be filled in.
   [[nodiscard]] InFlight& push() {
@@ -64,6 +68,8 @@ class Lane {
   [[nodiscard]] const LaneOutcome& seen() const { return seen_; }
 
  private:
+  static constexpr std::size_t kSoon = 4;
+
   void grow() {
     std::vector<InFlight> larger(2 * ring_.size());
     for (std::size_t i = first_; i != last_; ++i)

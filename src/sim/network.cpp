@@ -94,8 +94,8 @@ void Network::on_time(Instant now, int place) {
   const InFlight item = lane.front();
   lane.pop();
   agenda_.set(place, lane.empty() ? kNever : lane.front().arrival);
-  if (!lane.empty() && lane.front().step->edge_count > 0)
-    audience_.expect(*lane.front().step, bytes(lane.front()));
+  if (const InFlight* soon = lane.soon(); soon != nullptr && soon->step->edge_count > 0)
+    audience_.expect(*soon->step, bytes(*soon));
   deliver(now, item);
 }
 
