@@ -29,8 +29,10 @@ class Aggregation {
 
   // `source` is the stream that the host heard it on, kOwnIsland or kCoordinator.
   void on_packet(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
-  void on_time(Instant now, Outbox& out);
-  [[nodiscard]] Instant next_deadline() const;
+  void on_time(Instant now, Outbox& out) {
+    if (due_ <= now) on_deadline(now, out);
+  }
+  [[nodiscard]] Instant next_deadline() const { return due_; }
   // A contribution that will come soon: what is known of its chunk is fetched into the cache.
   void expect(RoundId round, ChunkId chunk) const {
     const LiveRound& entry = rounds_[place_of(round)];
@@ -61,6 +63,7 @@ class Aggregation {
     ContributorMask mask = 0;  // 0: free
     std::uint32_t weight = 0;
     std::uint8_t flags = 0;  // inherited ones, and ZERO while nothing but zeros came
+    bool parted = false;     // the ledger has parts of it, too
   };
   static_assert(sizeof(Slot) == kSlotRecordBytes);
 
@@ -72,8 +75,8 @@ class Aggregation {
     ContributorMask* ledger = nullptr;
     SlotFinder slot_of;
     ChunkId complete = 0;  // chunks
-    // The deadline pointer: chunks below `due` are past theirs. Steps are span / (chunks − 1),
-    // with the remainder carried along, so that no step divides.
+    // The deadline pointer: chunks below `due` are past theirs, or complete. Steps are
+    // span / (chunks − 1), with the remainder carried along, so that no step divides.
     ChunkId due = 0;
     Instant due_at;
     std::int64_t step = 0, step_rest = 0, rest = 0;
@@ -100,6 +103,8 @@ class Aggregation {
   [[nodiscard]] std::byte* sum_of(std::size_t slot) { return sums_.at(slot * slot_stride_); }
 
   // aggregation.cpp: what a packet is
+  void on_deadline(Instant now, Outbox& out);
+  void note_due();
   void on_sum(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
   [[nodiscard]] bool expected(const LiveRound& round, SourceId source, const Header& header,
                               std::size_t payload) const;
@@ -112,7 +117,10 @@ class Aggregation {
   // aggregation_merge.cpp: what becomes of a contribution
   void merge(Instant now, LiveRound& round, const Contribution& contribution, Outbox& out);
   void accumulate(std::size_t index, const Contribution& contribution, bool first);
-  void evict(Instant now, std::size_t index, Outbox& out);
+  void put_aside(Instant now, std::size_t index, Outbox& out);
+  void evict(Instant now, LiveRound& round, ChunkId chunk, std::size_t index, Outbox& out);
+  void step(LiveRound& round) const;
+  void skip_complete(LiveRound& round);
   void expire(Instant now, LiveRound& round, Outbox& out);
   void pass_through(Instant now, LiveRound& round, const Contribution& contribution,
                     std::uint8_t flags, Outbox& out);
@@ -148,6 +156,7 @@ class Aggregation {
   std::size_t open_slots_peak_ = 0;
   RoundId newest_ = 0;
   bool any_round_ = false;
+  Instant due_ = kNever;  // the soonest of all deadlines: every packet asks
   Instant heartbeat_at_ = kNever;
   Duration heartbeat_wait_;
   std::array<std::uint32_t, 16> control_sequence_{};  // by type

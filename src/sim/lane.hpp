@@ -46,21 +46,20 @@ class Lane {
   }
 
   [[nodiscard]] bool empty() const { return first_ == last_; }
-  [[nodiscard]] const InFlight& front() const { return ring_[first_ & (ring_.size() - 1)]; }
+  [[nodiscard]] const InFlight& front() const { return at(first_); }
   void pop() {
     ++first_;
-    // Other lanes come first, so there is time to fetch what is wanted after the next.
-    __builtin_prefetch(&ring_[(first_ + kSoon + 2) & (ring_.size() - 1)]);
+    __builtin_prefetch(&at(first_ + kSoon + 2));
   }
   // What will be in front before long, so that there is time to fetch what it needs; or nothing.
   [[nodiscard]] const InFlight* soon() const {
-    return last_ - first_ > kSoon ? &ring_[(first_ + kSoon) & (ring_.size() - 1)] : nullptr;
+    return last_ - first_ > kSoon ? &at(first_ + kSoon) : nullptr;
   }
   // Room for one more, to be filled in.
   [[nodiscard]] InFlight& push() {
-    if (last_ - first_ == ring_.size()) grow();
-    InFlight& item = ring_[last_++ & (ring_.size() - 1)];
-    __builtin_prefetch(&ring_[(last_ + 1) & (ring_.size() - 1)], 1);
+    if (last_ - first_ > mask_) grow();
+    InFlight& item = ring_[last_++ & mask_];
+    __builtin_prefetch(&at(last_ + 1), 1);
     return item;
   }
   [[nodiscard]] Duration latency() const { return latency_; }
@@ -72,15 +71,18 @@ class Lane {
 
   void grow() {
     std::vector<InFlight> larger(2 * ring_.size());
-    for (std::size_t i = first_; i != last_; ++i)
-      larger[i & (larger.size() - 1)] = ring_[i & (ring_.size() - 1)];
+    for (std::size_t i = first_; i != last_; ++i) larger[i & (larger.size() - 1)] = at(i);
     ring_.swap(larger);
+    mask_ = ring_.size() - 1;
   }
+
+  [[nodiscard]] const InFlight& at(std::size_t number) const { return ring_[number & mask_]; }
 
   double ps_per_byte_;
   Duration latency_;
   double busy_until_ = 0;       // picoseconds; a packet's time may be a fraction of one
   std::vector<InFlight> ring_;  // a power of two
+  std::size_t mask_ = ring_.size() - 1;
   std::size_t first_ = 0, last_ = 0;
   LaneOutcome seen_;
 };

@@ -91,12 +91,12 @@ void Network::on_time(Instant now, int place) {
     return deliver(now, item);
   }
   Lane& lane = lanes_[std::size_t(place)];
-  const InFlight item = lane.front();
-  lane.pop();
-  agenda_.set(place, lane.empty() ? kNever : lane.front().arrival);
   if (const InFlight* soon = lane.soon(); soon != nullptr && soon->step->edge_count > 0)
     audience_.expect(*soon->step, bytes(*soon));
-  deliver(now, item);
+  // It stays where it is meanwhile: no lane goes on into itself.
+  deliver(now, lane.front());
+  lane.pop();
+  agenda_.set(place, lane.empty() ? kNever : lane.front().arrival);
 }
 
 void Network::deliver(Instant now, const InFlight& item) {
