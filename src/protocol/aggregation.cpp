@@ -18,7 +18,8 @@ Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
       accumulator_(accumulator(spec.job.element)),
       seals_(std::move(seals)),
       rounds_(std::size_t(spec.live_rounds)),
-      ledger_(std::size_t(spec.live_rounds) * chunks_),
+      ledger_(std::make_unique_for_overwrite<ContributorMask[]>(std::size_t(spec.live_rounds) *
+                                                                chunks_)),
       slots_(spec.slots),
       sums_(spec.slots * slot_stride_),
       scratch_(slot_stride_),
@@ -93,9 +94,9 @@ Result<RoundSpec> Aggregation::open_round(Instant now, const RoundSpec& spec, Ou
   return spec;
 }
 
-void Aggregation::on_packet(Instant now, SourceId source, const Header& header, ByteView packet,
-                            Outbox& out) {
-  on_time(now, out);
+// Of the coordinator, or of a source about itself.
+void Aggregation::on_word(Instant now, SourceId source, const Header& header, ByteView packet,
+                          Outbox& out) {
   if (source == kCoordinator) {
     if (header.type() != PacketType::kControl || !epoch_is_live(header.epoch()))
       return counters_.add(EdgeCount::kUnexpected);
@@ -109,12 +110,10 @@ void Aggregation::on_packet(Instant now, SourceId source, const Header& header, 
     return;
   }
   if (header.type() == PacketType::kHeartbeat) return on_heartbeat(source, header, packet);
-  if (source == kOwnIsland) {
-    if (header.type() == PacketType::kNak || header.type() == PacketType::kAck)
-      return on_nak(now, header, packet, out);
-    return counters_.add(EdgeCount::kUnexpected);
-  }
-  on_sum(now, source, header, packet, out);
+  if (source == kOwnIsland &&
+      (header.type() == PacketType::kNak || header.type() == PacketType::kAck))
+    return on_nak(now, header, packet, out);
+  counters_.add(EdgeCount::kUnexpected);
 }
 
 // An epoch costs a key, so strangers must not make us derive one for each.

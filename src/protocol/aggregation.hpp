@@ -4,6 +4,7 @@
 // Time is an argument, output an outbox, memory is allocated once.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -28,7 +29,13 @@ class Aggregation {
   [[nodiscard]] Result<RoundSpec> open_round(Instant now, const RoundSpec& round, Outbox& out);
 
   // `source` is the stream that the host heard it on, kOwnIsland or kCoordinator.
-  void on_packet(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
+  void on_packet(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out) {
+    on_time(now, out);
+    if (source != kOwnIsland && source != kCoordinator && header.type() != PacketType::kHeartbeat)
+      on_sum(now, source, header, packet, out);
+    else
+      on_word(now, source, header, packet, out);
+  }
   void on_time(Instant now, Outbox& out) {
     if (due_ <= now) on_deadline(now, out);
   }
@@ -103,6 +110,7 @@ class Aggregation {
   [[nodiscard]] std::byte* sum_of(std::size_t slot) { return sums_.at(slot * slot_stride_); }
 
   // aggregation.cpp: what a packet is
+  void on_word(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
   void on_deadline(Instant now, Outbox& out);
   void note_due();
   void on_sum(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
@@ -143,7 +151,7 @@ class Aggregation {
   const Accumulator& accumulator_;
   AggregationSeals seals_;
   std::vector<LiveRound> rounds_;
-  std::vector<ContributorMask> ledger_;
+  std::unique_ptr<ContributorMask[]> ledger_;  // cleared when a round opens
   std::vector<Slot> slots_;
   AlignedBytes sums_;
   AlignedBytes scratch_;  // one sum

@@ -3,6 +3,7 @@
 // running model when it is whole or its time is up. What is missing is reported, never guessed.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "protocol/accumulator.hpp"
@@ -156,8 +157,8 @@ class Receiver {
   std::size_t stride_;
   const Accumulator& accumulator_;
   std::vector<LiveRound> rounds_;
-  std::vector<ContributorMask> masks_;
-  std::vector<std::uint8_t> blank_;
+  std::unique_ptr<ContributorMask[]> masks_;  // these two are filled when a round opens
+  std::unique_ptr<std::uint8_t[]> blank_;
   std::vector<Fragment> fragments_;
   AlignedBytes sums_;
   std::vector<LateChunk> late_;

@@ -49,6 +49,9 @@ class Simulation final : public Stagehand, public Audience {
         settings_(settings),
         edges_watched_(std::any_of(settings.spectators.begin(), settings.spectators.end(),
                                    [](const Spectator* who) { return who->watches_edges(); })),
+        last_chunk_(casting.job_chunks() - 1),
+        payload_(std::uint32_t(payload_bytes(casting.job(), 0))),
+        last_payload_(std::uint32_t(payload_bytes(casting.job(), last_chunk_))),
         quarters_(seen_from_outside(settings) ? Quarters::together(plan.map)
                                               : Quarters(plan.map, plan.ingress)),
         agenda_(quarters_of_places(plan.map, quarters_)),
@@ -116,10 +119,11 @@ class Simulation final : public Stagehand, public Audience {
 
   void expect(const Route::Step& step, ByteView packet) override {
     if (packet.size() < kHeaderBytes) return;
-    Header header;
-    std::memcpy(&header, packet.data(), kHeaderBytes);
+    Little32 round, chunk;
+    std::memcpy(&round, packet.data() + offsetof(Header, round), sizeof round);
+    std::memcpy(&chunk, packet.data() + offsetof(Header, chunk), sizeof chunk);
     for (const IslandId island : step.heard_by())
-      actors_[std::size_t(island)]->expect(header.round, header.chunk);
+      actors_[std::size_t(island)]->expect(round, chunk);
   }
 
   void step_taken(IslandId island, std::uint64_t step) override {
@@ -205,12 +209,12 @@ class Simulation final : public Stagehand, public Audience {
   // Weights and framing. A plan without framing counts weights alone: rates are goodput.
   [[nodiscard]] std::uint32_t wire_bytes(ByteView packet) const {
     const auto framing = std::uint32_t(casting_.framing().count);
-    const std::size_t payload = payload_of(packet).size();
-    const Header header = *read_header(packet);
-    if (!carries_sum(header.type())) return framing == 0 ? 0 : std::uint32_t(payload) + framing;
-    if (settings_.actors.payloads == Payloads::kCounted)
-      return std::uint32_t(payload_bytes(casting_.job(), header.chunk)) + framing;
-    return std::uint32_t(payload) + framing;
+    const auto payload = std::uint32_t(payload_of(packet).size());
+    Header header;
+    std::memcpy(&header, packet.data(), kHeaderBytes);
+    if (!carries_sum(header.type())) return framing == 0 ? 0 : payload + framing;
+    if (settings_.actors.payloads == Payloads::kReal) return payload + framing;
+    return (header.chunk == last_chunk_ ? last_payload_ : payload_) + framing;
   }
 
   void wake(IslandId island) {
@@ -396,6 +400,8 @@ class Simulation final : public Stagehand, public Audience {
   const Casting& casting_;
   const SimulationSettings& settings_;
   const bool edges_watched_;
+  const ChunkId last_chunk_;
+  const std::uint32_t payload_, last_payload_;  // bytes of a chunk, and of the last one
   Instant now_{0}, latest_{0};
   int place_ = -1;  // on the agenda, whose turn it is; −1: the script's
   const Quarters quarters_;
