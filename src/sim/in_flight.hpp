@@ -2,6 +2,7 @@
 // whatever one has emptied another fills next, while it is still in the cache.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
@@ -69,6 +70,11 @@ class InFlightQueue {
       at -= kItems;
     }
     return at < (block == last_ ? to_ : kItems) ? &block->items[at] : nullptr;
+  }
+
+  // That one will be asked for before long.
+  void fetch(std::size_t more) const {
+    __builtin_prefetch(&first_->items[std::min(from_ + more, kItems - 1)]);
   }
 
   // Room for one more, to be filled in.

@@ -5,7 +5,8 @@
 namespace cotillion {
 namespace {
 
-// So many packets ahead there is time to fetch what is known of a chunk.
+// So many packets ahead there is time to fetch a packet, and then what is known of its chunk.
+constexpr std::size_t kLater = 10;
 constexpr std::size_t kSoon = 4;
 
 }  // namespace
@@ -97,6 +98,7 @@ void Network::on_time(Instant now, int place) {
     return deliver(now, item);
   }
   InFlightQueue& queue = lanes_[std::size_t(place)].queue();
+  queue.fetch(kLater);
   if (const InFlight* soon = queue.after(kSoon); soon != nullptr && soon->step->edge_count > 0)
     audience_.expect(*soon->step, bytes(*soon));
   // It stays where it is meanwhile: no lane goes on into itself.
