@@ -82,8 +82,8 @@ class Aggregation {
     ContributorMask* ledger = nullptr;
     SlotFinder slot_of;
     ChunkId complete = 0;  // chunks
-    // The deadline pointer: chunks below `due` are past theirs, or complete. Steps are
-    // span / (chunks − 1), with the remainder carried along, so that no step divides.
+    // The deadline pointer: chunks below `due` are past theirs. Steps are span / (chunks − 1),
+    // with the remainder carried along, so that no step divides.
     ChunkId due = 0;
     Instant due_at;
     std::int64_t step = 0, step_rest = 0, rest = 0;
@@ -128,7 +128,6 @@ class Aggregation {
   void put_aside(Instant now, std::size_t index, Outbox& out);
   void evict(Instant now, LiveRound& round, ChunkId chunk, std::size_t index, Outbox& out);
   void step(LiveRound& round) const;
-  void skip_complete(LiveRound& round);
   void expire(Instant now, LiveRound& round, Outbox& out);
   void pass_through(Instant now, LiveRound& round, const Contribution& contribution,
                     std::uint8_t flags, Outbox& out);

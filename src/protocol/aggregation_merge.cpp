@@ -86,13 +86,6 @@ void Aggregation::step(LiveRound& round) const {
   }
 }
 
-// Nothing becomes of a complete chunk at its deadline, so there is no need to wake up for it; at
-// the last one's the round ends.
-void Aggregation::skip_complete(LiveRound& round) {
-  while (round.due + 1 < chunks_ && round.ledger[round.due] == round.spec.expected) step(round);
-  note_due();
-}
-
 // One pointer walks the chunks in the order in which they are due, those that nobody opened
 // included: no timer is set for a packet.
 void Aggregation::expire(Instant now, LiveRound& round, Outbox& out) {
@@ -159,8 +152,7 @@ void Aggregation::put_out(Instant now, LiveRound& round, ChunkId chunk, Contribu
 
   if (gone_out != round.spec.expected) return;
   ++round.complete;
-  if (round.complete == chunks_ && !round.ended) return end(now, round, out);
-  if (chunk == round.due) skip_complete(round);
+  if (round.complete == chunks_ && !round.ended) end(now, round, out);
 }
 
 void Aggregation::end(Instant now, LiveRound& round, Outbox& out) {

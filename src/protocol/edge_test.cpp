@@ -173,23 +173,6 @@ TEST(Edge, WhatIsThereAtTheDeadlineLeavesAndTheRestPassesLate) {
   EXPECT_EQ(site.count(kDuplicates), 1u);  // the ledger remembers
 }
 
-TEST(Edge, DoesNotWakeForChunksThatAreComplete) {
-  Site site;
-  EXPECT_EQ(site.edge.next_deadline(), Instant{10'000});
-  site.all(1);
-  EXPECT_EQ(site.edge.next_deadline(), Instant{10'000});
-  site.all(0);
-  EXPECT_EQ(site.edge.next_deadline(), Instant{30'000});
-  for (ChunkId c = 3; c < kChunks; ++c) site.all(c);
-  site.now = {30'000};
-  site.edge.on_time(site.now, site);  // nothing of chunk 2 came
-  EXPECT_EQ(site.edge.next_deadline(), Instant{40'000});
-  site.edge.on_time({79'999}, site);
-  EXPECT_NE(site.last().type(), PacketType::kEnd);
-  site.edge.on_time({80'000}, site);
-  EXPECT_EQ(site.last().type(), PacketType::kEnd);  // with the last deadline, as ever
-}
-
 TEST(Edge, ANewerChunkPutsAnOlderOneOutAndAnOlderOnePassesANewer) {
   Site site(spec_of(1, 2));
   site.data(1, 2);
