@@ -18,7 +18,8 @@ Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
       accumulator_(accumulator(spec.job.element)),
       seals_(std::move(seals)),
       rounds_(std::size_t(spec.live_rounds)),
-      ledger_(std::size_t(spec.live_rounds) * chunks_),
+      ledger_(std::make_unique_for_overwrite<ContributorMask[]>(std::size_t(spec.live_rounds) *
+                                                                chunks_)),
       slots_(spec.slots),
       sums_(spec.slots * slot_stride_),
       scratch_(slot_stride_),
@@ -89,12 +90,13 @@ Result<RoundSpec> Aggregation::open_round(Instant now, const RoundSpec& spec, Ou
   announce(PacketType::kHeartbeat, round, Towards::kIsland, kOwnIsland, out);
   heartbeat_wait_ = spec_.heartbeat;
   heartbeat_at_ = now + heartbeat_wait_;
+  note_due();
   return spec;
 }
 
-void Aggregation::on_packet(Instant now, SourceId source, const Header& header, ByteView packet,
-                            Outbox& out) {
-  on_time(now, out);
+// Of the coordinator, or of a source about itself.
+void Aggregation::on_word(Instant now, SourceId source, const Header& header, ByteView packet,
+                          Outbox& out) {
   if (source == kCoordinator) {
     if (header.type() != PacketType::kControl || !epoch_is_live(header.epoch()))
       return counters_.add(EdgeCount::kUnexpected);
@@ -108,12 +110,10 @@ void Aggregation::on_packet(Instant now, SourceId source, const Header& header, 
     return;
   }
   if (header.type() == PacketType::kHeartbeat) return on_heartbeat(source, header, packet);
-  if (source == kOwnIsland) {
-    if (header.type() == PacketType::kNak || header.type() == PacketType::kAck)
-      return on_nak(now, header, packet, out);
-    return counters_.add(EdgeCount::kUnexpected);
-  }
-  on_sum(now, source, header, packet, out);
+  if (source == kOwnIsland &&
+      (header.type() == PacketType::kNak || header.type() == PacketType::kAck))
+    return on_nak(now, header, packet, out);
+  counters_.add(EdgeCount::kUnexpected);
 }
 
 // An epoch costs a key, so strangers must not make us derive one for each.
@@ -250,7 +250,7 @@ void Aggregation::on_nak(Instant now, const Header& header, ByteView packet, Out
   if (!request_.empty()) send_gone();
 }
 
-void Aggregation::on_time(Instant now, Outbox& out) {
+void Aggregation::on_deadline(Instant now, Outbox& out) {
   for (LiveRound& round : rounds_) {
     if (!round.open) continue;
     if (round.due < chunks_ && round.due_at <= now) expire(now, round, out);
@@ -261,7 +261,7 @@ void Aggregation::on_time(Instant now, Outbox& out) {
     gaps_due_ = kNever;
     for (const GapTracker& gaps : gaps_) gaps_due_ = std::min(gaps_due_, gaps.next_deadline());
   }
-  if (heartbeat_at_ > now) return;
+  if (heartbeat_at_ > now) return note_due();
   const LiveRound* newest = live(newest_);
   announce(PacketType::kHeartbeat, *newest, Towards::kIsland, kOwnIsland, out);
   // Silence once the island has said that it needs nothing more.
@@ -270,13 +270,13 @@ void Aggregation::on_time(Instant now, Outbox& out) {
   });
   heartbeat_wait_ = std::min(heartbeat_wait_ + heartbeat_wait_, spec_.heartbeat);
   heartbeat_at_ = done ? kNever : now + heartbeat_wait_;
+  note_due();
 }
 
-Instant Aggregation::next_deadline() const {
-  Instant soonest = heartbeat_at_;
+void Aggregation::note_due() {
+  due_ = std::min(heartbeat_at_, gaps_due_);
   for (const LiveRound& round : rounds_)
-    if (round.open && round.due < chunks_) soonest = std::min(soonest, round.due_at);
-  return std::min(soonest, gaps_due_);
+    if (round.open && round.due < chunks_) due_ = std::min(due_, round.due_at);
 }
 
 void Aggregation::flush(Instant now, Outbox& out) {
@@ -286,6 +286,7 @@ void Aggregation::flush(Instant now, Outbox& out) {
       round.step = round.step_rest = 0;
       expire(now, round, out);
     }
+  note_due();
 }
 
 }  // namespace cotillion

@@ -4,6 +4,7 @@
 // Time is an argument, output an outbox, memory is allocated once.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -28,9 +29,17 @@ class Aggregation {
   [[nodiscard]] Result<RoundSpec> open_round(Instant now, const RoundSpec& round, Outbox& out);
 
   // `source` is the stream that the host heard it on, kOwnIsland or kCoordinator.
-  void on_packet(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
-  void on_time(Instant now, Outbox& out);
-  [[nodiscard]] Instant next_deadline() const;
+  void on_packet(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out) {
+    on_time(now, out);
+    if (source != kOwnIsland && source != kCoordinator && header.type() != PacketType::kHeartbeat)
+      on_sum(now, source, header, packet, out);
+    else
+      on_word(now, source, header, packet, out);
+  }
+  void on_time(Instant now, Outbox& out) {
+    if (due_ <= now) on_deadline(now, out);
+  }
+  [[nodiscard]] Instant next_deadline() const { return due_; }
   // A contribution that will come soon: what is known of its chunk is fetched into the cache.
   void expect(RoundId round, ChunkId chunk) const {
     const LiveRound& entry = rounds_[place_of(round)];
@@ -61,6 +70,7 @@ class Aggregation {
     ContributorMask mask = 0;  // 0: free
     std::uint32_t weight = 0;
     std::uint8_t flags = 0;  // inherited ones, and ZERO while nothing but zeros came
+    bool parted = false;     // the ledger has parts of it, too
   };
   static_assert(sizeof(Slot) == kSlotRecordBytes);
 
@@ -100,6 +110,9 @@ class Aggregation {
   [[nodiscard]] std::byte* sum_of(std::size_t slot) { return sums_.at(slot * slot_stride_); }
 
   // aggregation.cpp: what a packet is
+  void on_word(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
+  void on_deadline(Instant now, Outbox& out);
+  void note_due();
   void on_sum(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out);
   [[nodiscard]] bool expected(const LiveRound& round, SourceId source, const Header& header,
                               std::size_t payload) const;
@@ -112,7 +125,9 @@ class Aggregation {
   // aggregation_merge.cpp: what becomes of a contribution
   void merge(Instant now, LiveRound& round, const Contribution& contribution, Outbox& out);
   void accumulate(std::size_t index, const Contribution& contribution, bool first);
-  void evict(Instant now, std::size_t index, Outbox& out);
+  void put_aside(Instant now, std::size_t index, Outbox& out);
+  void evict(Instant now, LiveRound& round, ChunkId chunk, std::size_t index, Outbox& out);
+  void step(LiveRound& round) const;
   void expire(Instant now, LiveRound& round, Outbox& out);
   void pass_through(Instant now, LiveRound& round, const Contribution& contribution,
                     std::uint8_t flags, Outbox& out);
@@ -135,7 +150,7 @@ class Aggregation {
   const Accumulator& accumulator_;
   AggregationSeals seals_;
   std::vector<LiveRound> rounds_;
-  std::vector<ContributorMask> ledger_;
+  std::unique_ptr<ContributorMask[]> ledger_;  // cleared when a round opens
   std::vector<Slot> slots_;
   AlignedBytes sums_;
   AlignedBytes scratch_;  // one sum
@@ -148,6 +163,7 @@ class Aggregation {
   std::size_t open_slots_peak_ = 0;
   RoundId newest_ = 0;
   bool any_round_ = false;
+  Instant due_ = kNever;  // the soonest of all deadlines: every packet asks
   Instant heartbeat_at_ = kNever;
   Duration heartbeat_wait_;
   std::array<std::uint32_t, 16> control_sequence_{};  // by type

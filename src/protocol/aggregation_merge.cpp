@@ -15,7 +15,8 @@ void Aggregation::merge(Instant now, LiveRound& round, const Contribution& contr
   const std::size_t index = round.slot_of(chunk);
   Slot& slot = slots_[index];
   const bool resident = slot.mask != 0 && slot.key == key;
-  const ContributorMask gone_out = round.ledger[chunk];
+  // A slot knows whether to look into the ledger, which is elsewhere in memory.
+  const ContributorMask gone_out = resident && !slot.parted ? 0 : round.ledger[chunk];
   const ContributorMask seen = gone_out | (resident ? slot.mask : 0);
 
   if ((contribution.mask & ~seen) == 0) return counters_.add(EdgeCount::kDuplicates);
@@ -34,16 +35,16 @@ void Aggregation::merge(Instant now, LiveRound& round, const Contribution& contr
   }
   if (slot.mask != 0 && !resident) {
     counters_.add(EdgeCount::kConflicts);
-    evict(now, index, out);
+    put_aside(now, index, out);
   }
   if (!resident) {
-    slot = {key, 0, 0, flag::kZero};
+    slot = {key, 0, 0, flag::kZero, gone_out != 0};
     open_slots_peak_ = std::max(open_slots_peak_, ++open_slots_);
   }
   accumulate(index, contribution, (slot.flags & flag::kZero) != 0);
   if (!completes) return;
   counters_.add(gone_out == 0 ? EdgeCount::kResults : EdgeCount::kCompletedPartials);
-  evict(now, index, out);
+  evict(now, round, chunk, index, out);
 }
 
 void Aggregation::accumulate(std::size_t index, const Contribution& contribution, bool first) {
@@ -58,32 +59,42 @@ void Aggregation::accumulate(std::size_t index, const Contribution& contribution
                                                   elements, contribution.coefficient);
 }
 
-void Aggregation::evict(Instant now, std::size_t index, Outbox& out) {
-  Slot& slot = slots_[index];
-  LiveRound* round = live(RoundId(slot.key / chunks_));
+// Whoever is in the slot.
+void Aggregation::put_aside(Instant now, std::size_t index, Outbox& out) {
+  const ChunkKey key = slots_[index].key;
+  LiveRound* round = live(RoundId(key / chunks_));
   COTILLION_CHECK(round != nullptr);  // no slot outlives its deadline
+  evict(now, *round, ChunkId(key % chunks_), index, out);
+}
+
+void Aggregation::evict(Instant now, LiveRound& round, ChunkId chunk, std::size_t index,
+                        Outbox& out) {
+  Slot& slot = slots_[index];
   const Slot leaving = slot;
   slot.mask = 0;
   --open_slots_;
-  put_out(now, *round, ChunkId(leaving.key % chunks_), leaving.mask, leaving.weight, leaving.flags,
-          sum_of(index), {}, out);
+  put_out(now, round, chunk, leaving.mask, leaving.weight, leaving.flags, sum_of(index), {}, out);
+}
+
+void Aggregation::step(LiveRound& round) const {
+  ++round.due;
+  round.due_at.ps += round.step;
+  round.rest += round.step_rest;
+  if (round.rest >= std::int64_t(chunks_) - 1) {
+    round.rest -= std::int64_t(chunks_) - 1;
+    ++round.due_at.ps;
+  }
 }
 
 // One pointer walks the chunks in the order in which they are due, those that nobody opened
 // included: no timer is set for a packet.
 void Aggregation::expire(Instant now, LiveRound& round, Outbox& out) {
-  for (; round.due < chunks_ && round.due_at <= now; ++round.due) {
+  for (; round.due < chunks_ && round.due_at <= now; step(round)) {
     const ChunkKey key = key_of(chunks_, round.spec.round, round.due);
     const std::size_t index = round.slot_of(round.due);
     if (slots_[index].mask != 0 && slots_[index].key == key) {
       counters_.add(EdgeCount::kTimeouts);
-      evict(now, index, out);
-    }
-    round.due_at.ps += round.step;
-    round.rest += round.step_rest;
-    if (round.rest >= std::int64_t(chunks_) - 1) {
-      round.rest -= std::int64_t(chunks_) - 1;
-      ++round.due_at.ps;
+      evict(now, round, round.due, index, out);
     }
   }
   if (round.due == chunks_ && !round.ended) end(now, round, out);
@@ -150,6 +161,7 @@ void Aggregation::end(Instant now, LiveRound& round, Outbox& out) {
   announce(PacketType::kEnd, round, Towards::kIsland, kOwnIsland, out);
   heartbeat_wait_ = std::min(spec_.insist, spec_.heartbeat);
   heartbeat_at_ = now + heartbeat_wait_;
+  note_due();
 }
 
 void Aggregation::announce(PacketType type, const LiveRound& round, Towards towards,

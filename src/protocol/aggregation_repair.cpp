@@ -24,6 +24,7 @@ void Aggregation::watch(Instant now, LiveRound& round, const Header& header) {
   else if (header.type() == PacketType::kData)
     gaps->arrive(now, header.chunk);
   gaps_due_ = std::min(gaps_due_, gaps->next_deadline());
+  due_ = std::min(due_, gaps_due_);
 }
 
 void Aggregation::on_gone(LiveRound& round, SourceId source, const Header& header,

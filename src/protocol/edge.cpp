@@ -39,12 +39,6 @@ Result<Edge> Edge::build(const EdgeSpec& spec, Bytes margin, std::vector<EdgeJob
   return Edge(std::move(jobs));
 }
 
-Aggregation* Edge::find(JobId id) {
-  for (Aggregation& job : jobs_)
-    if (job.spec().job.id == id) return &job;
-  return nullptr;
-}
-
 const Aggregation* Edge::job(JobId id) const {
   return const_cast<Edge*>(this)->find(id);
 }
@@ -60,18 +54,6 @@ Result<RoundSpec> Edge::open_round(Instant now, JobId job, const RoundSpec& roun
   Aggregation* found = find(job);
   if (found == nullptr) return failure(fmt::format("job {} is not in the job table", job));
   return found->open_round(now, round, out);
-}
-
-void Edge::on_packet(Instant now, SourceId source, ByteView packet, Outbox& out) {
-  const auto header = read_header(packet);
-  if (!header) {
-    ++malformed_;
-    return;
-  }
-  if (Aggregation* job = find(header->job))
-    job->on_packet(now, source, *header, packet, out);
-  else
-    ++foreign_;
 }
 
 void Edge::expect(ByteView packet) const {

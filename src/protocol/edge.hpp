@@ -26,7 +26,15 @@ class Edge {
   [[nodiscard]] Result<RoundSpec> open_round(Instant now, JobId job, const RoundSpec& round,
                                              Outbox& out);
   // Any bytes at all; `source` is the stream they came on, kOwnIsland or kCoordinator.
-  void on_packet(Instant now, SourceId source, ByteView packet, Outbox& out);
+  void on_packet(Instant now, SourceId source, ByteView packet, Outbox& out) {
+    const auto header = read_header(packet);
+    if (!header)
+      ++malformed_;
+    else if (Aggregation* const job = find(header->job))
+      job->on_packet(now, source, *header, packet, out);
+    else
+      ++foreign_;
+  }
   // The same bytes are about to come: a host that sees ahead, in a batch or a queue, saves the wait
   // for memory.
   void expect(ByteView packet) const;
@@ -44,7 +52,11 @@ class Edge {
 
  private:
   explicit Edge(std::vector<EdgeJob> jobs);
-  [[nodiscard]] Aggregation* find(JobId id);
+  [[nodiscard]] Aggregation* find(JobId id) {
+    for (Aggregation& job : jobs_)
+      if (job.spec().job.id == id) return &job;
+    return nullptr;
+  }
 
   std::vector<Aggregation> jobs_;
   std::uint64_t malformed_ = 0;  // no packet of this protocol

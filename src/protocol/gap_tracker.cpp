@@ -146,6 +146,7 @@ std::uint32_t GapTracker::oldest() const {
 }
 
 Instant GapTracker::next_deadline() const {
+  if (missing_ == 0) return kNever;
   Instant soonest = kNever;
   for (std::uint32_t attempt = 0; attempt < attempts_; ++attempt)
     if (const std::uint32_t first = next_[head(attempt)]; first != head(attempt))

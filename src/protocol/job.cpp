@@ -27,6 +27,7 @@ Result<JobSpec> checked(const JobSpec& job) {
 }
 
 int fragment_of(const JobSpec& job, ChunkId chunk) {
+  if (job.fragments == 1) return 0;
   auto fragment = int(std::uint64_t(chunk) * std::uint64_t(job.fragments) / chunk_count(job));
   while (fragment + 1 < job.fragments && first_chunk(job, fragment + 1) <= chunk) ++fragment;
   return fragment;

@@ -23,13 +23,13 @@ Receiver::Receiver(const ReceiverSettings& settings, Snapshots& snapshots, Merge
       stride_(whole_lines(slot_bytes(job_))),
       accumulator_(accumulator(job_.element)),
       rounds_(std::size_t(settings.live_rounds)),
-      masks_(rounds_.size() * chunks_),
-      blank_(rounds_.size() * chunks_),
+      masks_(std::make_unique_for_overwrite<ContributorMask[]>(rounds_.size() * chunks_)),
+      blank_(std::make_unique_for_overwrite<std::uint8_t[]>(rounds_.size() * chunks_)),
       fragments_(rounds_.size() * std::size_t(job_.fragments)),
-      owed_of_(rounds_.size() * chunks_, kNoBlock),
+      owed_of_(snapshots.counted() ? 0 : rounds_.size() * chunks_, kNoBlock),
       sums_(fragments_.size(),
             stride_ * ((chunks_ + ChunkId(job_.fragments) - 1) / ChunkId(job_.fragments))),
-      owed_(rounds_.size() * chunks_, stride_ + payload_bytes(job_)),
+      owed_(owed_of_.size(), stride_ + payload_bytes(job_)),
       late_(settings.late_chunks),
       late_sums_(settings.late_chunks * stride_),
       scratch_(stride_),
@@ -44,7 +44,7 @@ Receiver::Receiver(const ReceiverSettings& settings, Snapshots& snapshots, Merge
   for (std::size_t i = 0; i < rounds_.size(); ++i) {
     rounds_[i].masks = &masks_[i * chunks_];
     rounds_[i].blank = &blank_[i * chunks_];
-    rounds_[i].owed = &owed_of_[i * chunks_];
+    if (!owed_of_.empty()) rounds_[i].owed = &owed_of_[i * chunks_];
     rounds_[i].fragments = &fragments_[i * std::size_t(job_.fragments)];
   }
 }

@@ -3,6 +3,7 @@
 // running model when it is whole or its time is up. What is missing is reported, never guessed.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -174,8 +175,8 @@ class Receiver {
   std::size_t stride_;
   const Accumulator& accumulator_;
   std::vector<LiveRound> rounds_;
-  std::vector<ContributorMask> masks_;
-  std::vector<std::uint8_t> blank_;
+  std::unique_ptr<ContributorMask[]> masks_;  // these two are filled when a round opens
+  std::unique_ptr<std::uint8_t[]> blank_;
   std::vector<Fragment> fragments_;
   std::vector<std::uint32_t> owed_of_;
   BlockPool sums_;  // a fragment's, from its first arrival until it is merged

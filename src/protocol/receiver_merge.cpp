@@ -146,7 +146,7 @@ void Receiver::give_back(LiveRound& round) {
   for (int f = 0; f < job_.fragments; ++f)
     if (std::uint32_t& block = round.fragments[f].sums; block != kNoBlock)
       sums_.give_back(std::exchange(block, kNoBlock));
-  for (ChunkId chunk = 0; chunk < chunks_; ++chunk)
+  for (ChunkId chunk = 0; round.owed != nullptr && chunk < chunks_; ++chunk)
     if (round.owed[chunk] != kNoBlock) owed_.give_back(std::exchange(round.owed[chunk], kNoBlock));
 }
 

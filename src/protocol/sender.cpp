@@ -49,6 +49,7 @@ void Sender::open_round(const StreamSpec& stream) {
   const auto payload = Bytes{std::int64_t(payload_bytes(snapshots_.job()))};
   chunk_ps_ = transfer_time(payload + settings_.framing, stream.rate).ps;
   heartbeat_at_ = stream.start;
+  due_ = departure(0);
 }
 
 Instant Sender::departure(ChunkId chunk) const {
@@ -63,7 +64,7 @@ Sender::NextCopy Sender::next_copy() const {
 Instant Sender::next_deadline() const {
   if (!open_) return kNever;
   if (!started_) return stream_.start;
-  return next_ < chunks_ ? std::min(departure(next_), heartbeat_at_) : heartbeat_at_;
+  return next_ < chunks_ ? std::min(due_, heartbeat_at_) : heartbeat_at_;
 }
 
 void Sender::on_time(Instant now, Outbox& out) {
@@ -79,13 +80,14 @@ void Sender::on_time(Instant now, Outbox& out) {
     const bool stranger = control_sequence_[std::size_t(PacketType::kHeartbeat)] < kGreetings;
     heartbeat_at_ = now + Duration{settings_.heartbeat.ps / (stranger ? 16 : 1)};
   }
-  if (next_ < chunks_ && now - departure(next_) > settings_.catch_up) {
-    const Duration slip = now - departure(next_) - settings_.catch_up;
+  if (next_ < chunks_ && now - due_ > settings_.catch_up) {
+    const Duration slip = now - due_ - settings_.catch_up;
     slip_ = slip_ + slip;
+    due_ = departure(next_);
     counters_.slipped_ps += std::uint64_t(slip.ps);
   }
   const JobSpec& job = snapshots_.job();
-  for (; next_ < chunks_ && departure(next_) <= now; ++next_) {
+  for (; next_ < chunks_ && due_ <= now; due_ = departure(++next_)) {
     if (copied_ <= next_) {
       const int fragment = fragment_of(job, next_);
       copy(stream_.round, next_, first_chunk(job, fragment + 1));

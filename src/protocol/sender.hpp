@@ -99,6 +99,7 @@ class Sender {
   bool open_ = false;
   double chunk_ps_ = 0;  // between departures
   Duration slip_{0};
+  Instant due_;             // the departure of `next_`
   ChunkId next_ = 0;        // to leave
   ChunkId copied_ = 0;      // chunks below are in the snapshots
   std::uint32_t base_ = 0;  // sequence of chunk 0

@@ -124,10 +124,6 @@ void Actor::note_island() {
             : true_time(std::min(late_by(sender_->next_deadline()), receiver_->next_deadline()));
 }
 
-Instant Actor::next_deadline() const {
-  return std::min({edge_due_, island_due_, step_due_});
-}
-
 void Actor::open_round(Instant now, const Part& part, const Route* stream) {
   open_.push_back(part.spec);
   if (open_.size() > kLiveRounds) open_.erase(open_.begin());

@@ -2,6 +2,7 @@
 // the real ones. The island keeps its own clock; the network and the edge keep the true one.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -49,7 +50,9 @@ class Actor final : public FragmentSource, public ReceiverEvents, public Outbox 
   void hear_sum(Instant now, ByteView packet);
   void on_time(Instant now);
   // In true time.
-  [[nodiscard]] Instant next_deadline() const;
+  [[nodiscard]] Instant next_deadline() const {
+    return std::min(std::min(edge_due_, island_due_), step_due_);
+  }
 
   void set_clock(Duration ahead, double drift);
   // When its clock shows that much.

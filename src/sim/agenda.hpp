@@ -2,9 +2,10 @@
 // most one next instant, so there are a few dozen entries whatever the number of packets in flight.
 // They play a tournament: each inner node keeps the sooner of its two, the root the soonest of all,
 // and moving one replays its way to the root without a branch to guess. Ties go to the lower
-// number: the same run always.
+// number: the same run always. A stage may be in quarters (quarters.hpp), each with a tournament.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "base/units.hpp"
@@ -16,32 +17,50 @@ inline constexpr Instant kOrigin{1'000'000'000};
 
 class Agenda {
  public:
-  explicit Agenda(int places) {
-    while (leaves_ < std::size_t(places)) leaves_ *= 2;
-    nodes_.resize(2 * leaves_);
-    for (std::size_t leaf = 0; leaf < leaves_; ++leaf) nodes_[leaves_ + leaf].place = int(leaf);
-    for (std::size_t node = leaves_ - 1; node > 0; --node) nodes_[node] = nodes_[2 * node];
+  // By place: its quarter. Each quarter has a tournament of its own.
+  explicit Agenda(const std::vector<int>& quarters) : seats_(quarters.size()) {
+    const int count =
+        quarters.empty() ? 0 : *std::max_element(quarters.begin(), quarters.end()) + 1;
+    for (int quarter = 0; quarter < count; ++quarter) {
+      std::vector<int> places;
+      for (int place = 0; place < int(quarters.size()); ++place)
+        if (quarters[std::size_t(place)] == quarter) places.push_back(place);
+      std::size_t leaves = 1;
+      while (leaves < places.size()) leaves *= 2;
+      const std::size_t top = nodes_.size();
+      tops_.push_back(top);
+      nodes_.resize(top + 2 * leaves);
+      for (std::size_t leaf = 0; leaf < places.size(); ++leaf) {
+        seats_[std::size_t(places[leaf])] = {top, leaves + leaf};
+        nodes_[top + leaves + leaf].place = places[leaf];
+      }
+    }
   }
 
-  [[nodiscard]] int next_place() const { return nodes_[1].place; }
-  [[nodiscard]] Instant next_time() const { return nodes_[1].when; }
-  [[nodiscard]] Instant time_of(int place) const { return nodes_[leaves_ + place].when; }
+  [[nodiscard]] int next_place(int quarter) const { return root(quarter).place; }
+  [[nodiscard]] Instant next_time(int quarter) const { return root(quarter).when; }
+  [[nodiscard]] Instant time_of(int place) const {
+    const Seat& seat = seats_[std::size_t(place)];
+    return nodes_[seat.top + seat.leaf].when;
+  }
 
   // kNever takes the place off.
   void set(int place, Instant when) {
     // What is ahead so far stays in registers; rivals wait where they were left.
+    const Seat seat = seats_[std::size_t(place)];
+    Node* const nodes = nodes_.data() + seat.top;
     Node ahead{when, place};
-    std::size_t node = leaves_ + std::size_t(place);
-    nodes_[node] = ahead;
+    std::size_t node = seat.leaf;
+    nodes[node] = ahead;
     for (; node > 1; node /= 2) {
-      const Node rival = nodes_[node ^ 1];
+      const Node rival = nodes[node ^ 1];
       // One on the left has the lower number. Who wins cannot be guessed, so nothing branches on
       // it: a mask of ones or zeros chooses.
       const std::int64_t rival_wins =
           -std::int64_t(rival.when.ps - std::int64_t(node & 1) < ahead.when.ps);
       ahead.when.ps ^= (ahead.when.ps ^ rival.when.ps) & rival_wins;
       ahead.place ^= (ahead.place ^ rival.place) & int(rival_wins);
-      nodes_[node / 2] = ahead;
+      nodes[node / 2] = ahead;
     }
   }
 
@@ -50,8 +69,17 @@ class Agenda {
     Instant when = kNever;
     int place = 0;
   };
-  std::size_t leaves_ = 1;
-  std::vector<Node> nodes_;  // the root is 1, the children of n are 2n and 2n + 1
+  struct Seat {
+    std::size_t top = 0;   // where its quarter's nodes begin
+    std::size_t leaf = 0;  // among them
+  };
+  [[nodiscard]] const Node& root(int quarter) const {
+    return nodes_[tops_[std::size_t(quarter)] + 1];
+  }
+
+  std::vector<Seat> seats_;        // by place
+  std::vector<std::size_t> tops_;  // by quarter
+  std::vector<Node> nodes_;        // the root is 1, the children of n are 2n and 2n + 1
 };
 
 }  // namespace cotillion

@@ -3,35 +3,17 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <vector>
 
 #include "report/outcome.hpp"
-#include "sim/packet_pool.hpp"
-#include "sim/route.hpp"
+#include "sim/in_flight.hpp"
 
 namespace cotillion {
 
-// One packet on one lane, in one cache line. A header without payload, which is most of what a
-// rehearsal sends, travels in it: hundreds of thousands are under way at once, and to look for each
-// of them elsewhere in memory would take longer than all the rest.
-struct alignas(64) InFlight {
-  Instant arrival;
-  const Route::Step* step = nullptr;
-  std::uint32_t wire_bytes = 0;  // how long the packet is on a lane
-  PacketId packet = 0;           // in the pool; from kHere on: in `bytes`, that many more of them
-  std::array<std::byte, packet_bytes(0)> bytes;
-
-  static constexpr PacketId kHere = 0xffffff00;
-  [[nodiscard]] bool here() const { return packet >= kHere; }
-};
-static_assert(sizeof(InFlight) == 64);
-
 class Lane {
  public:
-  Lane(LaneId id, BitsPerSecond rate, Duration latency)
-      : ps_per_byte_(ps_per_byte(rate)), latency_(latency), ring_(64) {
+  Lane(LaneId id, BitsPerSecond rate, Duration latency, InFlightBlocks& blocks)
+      : ps_per_byte_(ps_per_byte(rate)), latency_(latency), queue_(blocks) {
     seen_.lane = id;
   }
 
@@ -45,37 +27,16 @@ class Lane {
     return Instant{std::int64_t(std::floor(busy_until_ + 0.5))} + latency_;
   }
 
-  [[nodiscard]] bool empty() const { return first_ == last_; }
-  [[nodiscard]] const InFlight& front() const { return ring_[first_ & (ring_.size() - 1)]; }
-  void pop() {
-    ++first_;
-    // Other lanes come first, so there is time to fetch what is wanted after the next.
-    __builtin_prefetch(&ring_[(first_ + 1) & (ring_.size() - 1)]);
-  }
-  // Room for one more, to be filled in.
-  [[nodiscard]] InFlight& push() {
-    if (last_ - first_ == ring_.size()) grow();
-    InFlight& item = ring_[last_++ & (ring_.size() - 1)];
-    __builtin_prefetch(&ring_[(last_ + 1) & (ring_.size() - 1)], 1);
-    return item;
-  }
+  [[nodiscard]] InFlightQueue& queue() { return queue_; }
   [[nodiscard]] Duration latency() const { return latency_; }
   [[nodiscard]] LaneOutcome& seen() { return seen_; }
   [[nodiscard]] const LaneOutcome& seen() const { return seen_; }
 
  private:
-  void grow() {
-    std::vector<InFlight> larger(2 * ring_.size());
-    for (std::size_t i = first_; i != last_; ++i)
-      larger[i & (larger.size() - 1)] = ring_[i & (ring_.size() - 1)];
-    ring_.swap(larger);
-  }
-
   double ps_per_byte_;
   Duration latency_;
-  double busy_until_ = 0;       // picoseconds; a packet's time may be a fraction of one
-  std::vector<InFlight> ring_;  // a power of two
-  std::size_t first_ = 0, last_ = 0;
+  double busy_until_ = 0;  // picoseconds; a packet's time may be a fraction of one
+  InFlightQueue queue_;
   LaneOutcome seen_;
 };
 

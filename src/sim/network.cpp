@@ -3,6 +3,13 @@
 #include <algorithm>
 
 namespace cotillion {
+namespace {
+
+// So many packets ahead there is time to fetch a packet, and then what is known of its chunk.
+constexpr std::size_t kLater = 10;
+constexpr std::size_t kSoon = 4;
+
+}  // namespace
 
 Network::Network(const Map& map, const Faults& faults, std::uint64_t seed,
                  const std::vector<Spectator*>& spectators, Agenda& agenda, Audience& audience)
@@ -11,7 +18,7 @@ Network::Network(const Map& map, const Faults& faults, std::uint64_t seed,
       dice_(faults, map.lane_count(), seed),
       spectators_(spectators) {
   for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
-    lanes_.emplace_back(lane, lane_rate(map, lane), lane_latency(map, lane));
+    lanes_.emplace_back(lane, lane_rate(map, lane), lane_latency(map, lane), blocks_);
     const bool watched = std::any_of(spectators_.begin(), spectators_.end(),
                                      [&](const Spectator* who) { return who->watches(lane); });
     careful_.push_back(dice_.any(lane) || watched ? 1 : 0);
@@ -90,13 +97,14 @@ void Network::on_time(Instant now, int place) {
     agenda_.set(place, strays_.empty() ? kNever : strays_.top().item.arrival);
     return deliver(now, item);
   }
-  Lane& lane = lanes_[std::size_t(place)];
-  const InFlight item = lane.front();
-  lane.pop();
-  agenda_.set(place, lane.empty() ? kNever : lane.front().arrival);
-  if (!lane.empty() && lane.front().step->edge_count > 0)
-    audience_.expect(*lane.front().step, bytes(lane.front()));
-  deliver(now, item);
+  InFlightQueue& queue = lanes_[std::size_t(place)].queue();
+  queue.fetch(kLater);
+  if (const InFlight* soon = queue.after(kSoon); soon != nullptr && soon->step->edge_count > 0)
+    audience_.expect(*soon->step, bytes(*soon));
+  // It stays where it is meanwhile: no lane goes on into itself.
+  deliver(now, queue.front());
+  queue.pop();
+  agenda_.set(place, queue.empty() ? kNever : queue.front().arrival);
 }
 
 void Network::deliver(Instant now, const InFlight& item) {

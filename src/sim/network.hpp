@@ -56,8 +56,8 @@ class Network {
     put_on(lane, step, from, arrival);
   }
   void put_on(Lane& lane, const Route::Step& step, const InFlight& from, Instant arrival) {
-    if (lane.empty()) agenda_.set(step.lane, arrival);
-    InFlight& item = lane.push();
+    if (lane.queue().empty()) agenda_.set(step.lane, arrival);
+    InFlight& item = lane.queue().push();
     item = from;
     item.arrival = arrival;
     item.step = &step;
@@ -82,6 +82,7 @@ class Network {
   Audience& audience_;
   FaultDice dice_;
   std::vector<Spectator*> spectators_;
+  InFlightBlocks blocks_;
   std::vector<Lane> lanes_;
   std::vector<char> careful_;  // by lane: it has faults, or somebody watches
   PacketPool pool_;

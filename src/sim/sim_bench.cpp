@@ -175,8 +175,10 @@ void beside_ns3() {
 }  // namespace
 }  // namespace cotillion
 
-int main() {
+// --quick: only the nine cities.
+int main(int argc, char** argv) {
   cotillion::nine_cities();
+  if (argc > 1 && std::string(argv[1]) == "--quick") return 0;
   cotillion::beside_ns3();
   cotillion::growth();
   return 0;

@@ -7,16 +7,37 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/check.hpp"
 #include "sim/network.hpp"
+#include "sim/quarters.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr Duration kAhead{100'000'000};  // rounds are announced 0.1 ms before they start
 constexpr std::uint64_t kEventsOfALook = 1 << 16;
+
+// Whether somebody or something takes part that all quarters share, and sees in which order they
+// play: spectators, callbacks, and strays off their lanes.
+bool seen_from_outside(const SimulationSettings& settings) {
+  return settings.together || !settings.spectators.empty() || !settings.faults.lanes.empty() ||
+         settings.step || settings.after_copy || settings.before_merge || settings.after_late ||
+         settings.after_close;
+}
+
+// As the agenda numbers them: lanes, which belong to where they end, strays, islands.
+std::vector<int> quarters_of_places(const Map& map, const Quarters& quarters) {
+  std::vector<int> of;
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane)
+    of.push_back(quarters.of_place(lane_ends(map, lane)));
+  of.push_back(0);
+  for (IslandId island = 0; island < map.island_count(); ++island)
+    of.push_back(quarters.of_place(island));
+  return of;
+}
 
 class Simulation final : public Stagehand, public Audience {
  public:
@@ -28,7 +49,12 @@ class Simulation final : public Stagehand, public Audience {
         settings_(settings),
         edges_watched_(std::any_of(settings.spectators.begin(), settings.spectators.end(),
                                    [](const Spectator* who) { return who->watches_edges(); })),
-        agenda_(Network::places(plan.map) + plan.map.island_count()),
+        last_chunk_(casting.job_chunks() - 1),
+        payload_(std::uint32_t(payload_bytes(casting.job(), 0))),
+        last_payload_(std::uint32_t(payload_bytes(casting.job(), last_chunk_))),
+        quarters_(seen_from_outside(settings) ? Quarters::together(plan.map)
+                                              : Quarters(plan.map, plan.ingress)),
+        agenda_(quarters_of_places(plan.map, quarters_)),
         network_(plan.map, settings.faults, settings.seed, settings.spectators, agenda_, *this) {
     for (const PlannedRound& round : plan_.rounds) {
       auto& streams = routes_.emplace_back(map_.islands.size());
@@ -54,21 +80,20 @@ class Simulation final : public Stagehand, public Audience {
           std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
       end = std::max(end, actors_[std::size_t(island)]->true_time(closes));
     }
-    while (std::min(agenda_.next_time(), next_cue()) <= end) {
-      if (next_cue() <= agenda_.next_time()) {  // what happens to someone comes before what it does
-        now_ = next_cue();
+    for (bool stop = false; !stop;) {
+      Instant next = kNever;
+      for (int quarter = 0; quarter < quarters_.count(); ++quarter)
+        next = std::min(next, agenda_.next_time(quarter));
+      if (std::min(next, next_cue()) > end) break;
+      if (next_cue() <= next) {  // what happens to someone comes before what it does
+        now_ = latest_ = next_cue();
+        place_ = -1;
         follow_script();
         continue;
       }
-      now_ = agenda_.next_time();
-      const int place = agenda_.next_place();
-      if (++outcome_.events % kEventsOfALook == 0 && settings_.progress &&
-          settings_.progress(now_ - kOrigin, end - kOrigin))
-        break;
-      if (place < first_island())
-        network_.on_time(now_, place);
-      else
-        wake(place - first_island());
+      const Instant until = std::min({next + quarters_.alone(), next_cue(), end + Duration{1}});
+      for (int quarter = 0; quarter < quarters_.count() && !stop; ++quarter)
+        stop = play(quarter, until, end);
     }
     return account();
   }
@@ -94,10 +119,11 @@ class Simulation final : public Stagehand, public Audience {
 
   void expect(const Route::Step& step, ByteView packet) override {
     if (packet.size() < kHeaderBytes) return;
-    Header header;
-    std::memcpy(&header, packet.data(), kHeaderBytes);
+    Little32 round, chunk;
+    std::memcpy(&round, packet.data() + offsetof(Header, round), sizeof round);
+    std::memcpy(&chunk, packet.data() + offsetof(Header, chunk), sizeof chunk);
     for (const IslandId island : step.heard_by())
-      actors_[std::size_t(island)]->expect(header.round, header.chunk);
+      actors_[std::size_t(island)]->expect(round, chunk);
   }
 
   void step_taken(IslandId island, std::uint64_t step) override {
@@ -133,8 +159,11 @@ class Simulation final : public Stagehand, public Audience {
     CliqueOutcome& clique = seen.cliques[std::size_t(part.spec.clique)];
     for (const Absence& absence : absences) {
       clique.complete = false;
-      seen.absences.push_back(
-          {island, part.clique[std::size_t(absence.member)], absence.chunks, absence.first_chunk});
+      missed_.push_back({now_,
+                         place_,
+                         round,
+                         {island, part.clique[std::size_t(absence.member)], absence.chunks,
+                          absence.first_chunk}});
     }
     if (part.spec.expected == 0) return;
     const Actor& actor = *actors_[std::size_t(island)];
@@ -144,10 +173,33 @@ class Simulation final : public Stagehand, public Audience {
   }
 
  private:
+  struct Missed {
+    Instant when;
+    int place = 0;  // on the agenda, which decides who is first at the same instant
+    RoundId round = 0;
+    AbsenceOutcome absence;
+  };
   struct Cue {
     Instant when;
     std::function<void()> then;
   };
+
+  // Whether to stop.
+  bool play(int quarter, Instant until, Instant end) {
+    while (agenda_.next_time(quarter) < until) {
+      now_ = agenda_.next_time(quarter);
+      place_ = agenda_.next_place(quarter);
+      if (++outcome_.events % kEventsOfALook == 0 && settings_.progress &&
+          settings_.progress(now_ - kOrigin, end - kOrigin))
+        return true;
+      if (place_ < first_island())
+        network_.on_time(now_, place_);
+      else
+        wake(place_ - first_island());
+    }
+    latest_ = std::max(latest_, now_);
+    return false;
+  }
 
   [[nodiscard]] int first_island() const { return Network::places(map_); }
   [[nodiscard]] Instant next_cue() const {
@@ -157,12 +209,12 @@ class Simulation final : public Stagehand, public Audience {
   // Weights and framing. A plan without framing counts weights alone: rates are goodput.
   [[nodiscard]] std::uint32_t wire_bytes(ByteView packet) const {
     const auto framing = std::uint32_t(casting_.framing().count);
-    const std::size_t payload = payload_of(packet).size();
-    const Header header = *read_header(packet);
-    if (!carries_sum(header.type())) return framing == 0 ? 0 : std::uint32_t(payload) + framing;
-    if (settings_.actors.payloads == Payloads::kCounted)
-      return std::uint32_t(payload_bytes(casting_.job(), header.chunk)) + framing;
-    return std::uint32_t(payload) + framing;
+    const auto payload = std::uint32_t(payload_of(packet).size());
+    Header header;
+    std::memcpy(&header, packet.data(), kHeaderBytes);
+    if (!carries_sum(header.type())) return framing == 0 ? 0 : payload + framing;
+    if (settings_.actors.payloads == Payloads::kReal) return payload + framing;
+    return (header.chunk == last_chunk_ ? last_payload_ : payload_) + framing;
   }
 
   void wake(IslandId island) {
@@ -291,6 +343,7 @@ class Simulation final : public Stagehand, public Audience {
     for (RoundId round = RoundId(std::max(1, int(outcome_.rounds.size()) - 1));
          round <= outcome_.rounds.size(); ++round)
       note_mixing(round);
+    note_missed();
     note_silence();
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       const Actor& actor = *actors_[std::size_t(island)];
@@ -305,9 +358,19 @@ class Simulation final : public Stagehand, public Audience {
     note_planned_memory();
     outcome_.lanes = network_.lanes();
     outcome_.hops = network_.hops();
-    outcome_.played = now_ - kOrigin;
+    outcome_.played = latest_ - kOrigin;
     outcome_.added_slack = casting_.added_slack();
     return std::move(outcome_);
+  }
+
+  // In the order of time, whoever played first.
+  void note_missed() {
+    if (quarters_.count() > 1)
+      std::stable_sort(missed_.begin(), missed_.end(), [](const Missed& a, const Missed& b) {
+        return std::tie(a.when, a.place) < std::tie(b.when, b.place);
+      });
+    for (const Missed& missed : missed_)
+      outcome_.rounds[missed.round - 1].absences.push_back(missed.absence);
   }
 
   void note_silence() {
@@ -337,12 +400,17 @@ class Simulation final : public Stagehand, public Audience {
   const Casting& casting_;
   const SimulationSettings& settings_;
   const bool edges_watched_;
-  Instant now_{0};
+  const ChunkId last_chunk_;
+  const std::uint32_t payload_, last_payload_;  // bytes of a chunk, and of the last one
+  Instant now_{0}, latest_{0};
+  int place_ = -1;  // on the agenda, whose turn it is; −1: the script's
+  const Quarters quarters_;
   Agenda agenda_;
   Network network_;
   std::vector<std::vector<Route>> routes_;  // by phase and sender
   std::vector<std::unique_ptr<Actor>> actors_;
   std::vector<Cue> script_;
+  std::vector<Missed> missed_;
   std::size_t cue_ = 0;
   std::map<std::pair<RoundId, IslandId>, std::vector<char>> merged_;  // fragments of live rounds
   std::set<std::pair<RoundId, IslandId>> noted_;                      // rows of Ŵ

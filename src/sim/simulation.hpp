@@ -33,6 +33,8 @@ struct SimulationSettings {
   std::function<void(Actor&, IslandId, RoundId, int fragment)> before_merge;
   std::function<void(Actor&, IslandId, RoundId, int fragment)> after_late;
   std::function<void(Actor&, IslandId, RoundId, std::span<const Absence>, Duration)> after_close;
+  // Everything in the order of time, though nobody looks: the outcome is the same, later.
+  bool together = false;
   // Called now and then with the virtual time, for progress; true to stop.
   std::function<bool(Duration played, Duration of)> progress;
 };

@@ -26,6 +26,15 @@ std::string json_of(const SwarmCase& swarm, const Outcome& outcome) {
   return outcome_json(stage->plan, outcome, {}).dump();
 }
 
+// Nobody watches and lanes are sound, so that nobody sees in which order things happen.
+std::string unwatched(const SwarmCase& swarm, bool together) {
+  const auto stage = staged(swarm);
+  SimulationSettings settings = stage->settings;
+  settings.faults.lanes.clear();
+  settings.together = together;
+  return json_of(swarm, *simulate(stage->plan, settings));
+}
+
 char abort_message[256];
 
 extern "C" void say_and_abort(int) {
@@ -81,6 +90,8 @@ Verdict examined_twice(const SwarmCase& swarm) {
   if (!first.verdict.holds() || !first.verdict.playable) return first.verdict;
   if (json_of(swarm, played(swarm).outcome) != json_of(swarm, first.outcome))
     first.verdict.wrong = {"the same seed gives the same bytes", ""};
+  else if (unwatched(swarm, true) != unwatched(swarm, false))
+    first.verdict.wrong = {"quarters play as all do together", ""};
   return first.verdict;
 }
 

@@ -24,7 +24,8 @@ struct Played {
 [[nodiscard]] Played played(const SwarmCase& swarm);
 
 [[nodiscard]] Verdict examined(const SwarmCase& swarm);
-// Plays it twice, and compares all bytes of the outcomes.
+// Plays it twice, and compares all bytes of the outcomes; then without spectators and faults of
+// lanes, in quarters and all together.
 [[nodiscard]] Verdict examined_twice(const SwarmCase& swarm);
 // The seed's own case; some seeds are played twice.
 [[nodiscard]] Verdict examined(std::uint64_t seed);
