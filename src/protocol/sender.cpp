@@ -79,6 +79,10 @@ void Sender::on_time(Instant now, Outbox& out) {
     const bool stranger = control_sequence_[std::size_t(PacketType::kHeartbeat)] < kGreetings;
     heartbeat_at_ = now + Duration{settings_.heartbeat.ps / (stranger ? 16 : 1)};
   }
+  if (next_ < chunks_ && departure(next_) <= now) {
+    const Duration late = now - departure(next_) + slip_;
+    counters_.late_ps = std::max(counters_.late_ps, std::uint64_t(late.ps));
+  }
   if (next_ < chunks_ && now - departure(next_) > settings_.catch_up) {
     const Duration slip = now - departure(next_) - settings_.catch_up;
     slip_ = slip_ + slip;
