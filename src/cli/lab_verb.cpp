@@ -40,6 +40,7 @@ struct Options {
   int fragments = 8;
   std::string element = "f32";
   std::string output;
+  std::string simulated;
   std::vector<std::string> rivals;
   int rival_times = 6;
   bool probe = false;
@@ -181,7 +182,8 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
   auto measured = read_outcome(played->outcome, "the coordinator's outcome");
   if (!measured) {
     for (const std::string& problem : played->problems) complain(problem);
-    throw Stop{kWorldFailed, "nothing was measured"};
+    throw Stop{kWorldFailed,
+               played->outcome.empty() ? "nothing was measured" : to_text(measured.error())};
   }
   add_lanes(played->books, measured->outcome);
   const Crossings crossings =
@@ -191,6 +193,8 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
       outcome_file(rehearsed.plan, measured->outcome, rehearsed.made_by, OutcomeKind::kMeasured);
   rehearsed.outcomes.push_back({"measured", file});
   if (!options.output.empty()) write_file(options.output, to_json(file).dump(1) + "\n");
+  if (!options.simulated.empty())
+    write_file(options.simulated, to_json(rehearsed.outcomes.front().file).dump(1) + "\n");
   std::vector<RivalOutcome> rivals;
   if (last) rivals = run_rivals(options, **world, settings.folder);
   const auto ours = averaging_of(rehearsed.plan.plan, measured->outcome);
@@ -284,7 +288,7 @@ int run_one(const Options& options, const std::string& name, bool last) {
 // Options that would do nothing.
 std::string unused_option(const CLI::App& verb, bool probe) {
   constexpr const char* kOfPlays[] = {"--patience", "--exchange",    "--fragments", "--element",
-                                      "--rival",    "--rival-times", "--output"};
+                                      "--rival",    "--rival-times", "--output",    "--simulated"};
   if (!probe) return verb.count("--trains") > 0 ? "--trains" : "";
   for (const char* name : kOfPlays)
     if (verb.count(name) > 0) return name;
@@ -293,8 +297,9 @@ std::string unused_option(const CLI::App& verb, bool probe) {
 
 void run(const CLI::App& verb, const Options& options, Outcome& code) {
   const bool several = options.plans.size() > 1;
-  if (several && (options.probe || options.json || !options.output.empty()))
-    throw Stop{kUsedWrongly, "--probe, --json and -o are for one plan at a time"};
+  if (several &&
+      (options.probe || options.json || !options.output.empty() || !options.simulated.empty()))
+    throw Stop{kUsedWrongly, "--probe, --json, --simulated and -o are for one plan at a time"};
   if (const std::string unused = unused_option(verb, options.probe); !unused.empty())
     throw Stop{kUsedWrongly,
                unused + (options.probe
@@ -302,6 +307,7 @@ void run(const CLI::App& verb, const Options& options, Outcome& code) {
                                "of the two"
                              : ": is for --probe; give that too, or leave it out")};
   if (!options.output.empty()) expect_writable(options.output);
+  if (!options.simulated.empty()) expect_writable(options.simulated);
   if (confinement_of(options).rootless)
     fmt::print(stderr,
                "rootless: without real-time priority, unless RLIMIT_RTPRIO grants it, and with "
@@ -369,6 +375,8 @@ void add_lab(CLI::App& app, Outcome& outcome) {
                   "How often; the first is not counted (default 6)")
       ->check(CLI::Range(2, 900));
   lab->add_option("-o,--output", options->output, "Write the measured outcome as JSON");
+  lab->add_option("--simulated", options->simulated,
+                  "Write the simulated one, too: `cotillion report` puts both beside the plan");
   lab->add_option("--queue", options->queue,
                   "The longest wait at a link; longer queues lose their tail (default 100ms)");
   add_seed(*lab, options->seed, "the faults");
