@@ -182,8 +182,9 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
   auto measured = read_outcome(played->outcome, "the coordinator's outcome");
   if (!measured) {
     for (const std::string& problem : played->problems) complain(problem);
-    throw Stop{kWorldFailed,
-               played->outcome.empty() ? "nothing was measured" : to_text(measured.error())};
+    throw Stop{kWorldFailed, played->outcome.empty()
+                                 ? "nothing was measured"
+                                 : cotillion::to_text(measured.error().front())};
   }
   add_lanes(played->books, measured->outcome);
   const Crossings crossings =
