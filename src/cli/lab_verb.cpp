@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -8,6 +9,7 @@
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "lab/confinement.hpp"
+#include "lab/crossings.hpp"
 #include "lab/doctor.hpp"
 #include "lab/play.hpp"
 #include "lab/priority.hpp"
@@ -38,6 +40,7 @@ struct Options {
   int fragments = 8;
   std::string element = "f32";
   std::string output;
+  std::string simulated;
   std::vector<std::string> rivals;
   int rival_times = 6;
   bool probe = false;
@@ -68,7 +71,8 @@ Lesson load(const Options& options, const std::string& name) {
   lesson.made_by.inputs.emplace_back("plan", fingerprint(text));
   if (!options.faults.empty()) {
     const std::string scenario = read_file(options.faults);
-    auto faults = read_faults(scenario, options.faults, *plan);
+    auto faults = read_faults(scenario, options.faults, *plan,
+                              options.probe ? FaultPlayer::kSimulator : FaultPlayer::kLab);
     if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
     lesson.settings.faults = std::move(*faults);
     lesson.made_by.inputs.emplace_back("faults", fingerprint(scenario));
@@ -83,34 +87,10 @@ Lesson load(const Options& options, const std::string& name) {
   return lesson;
 }
 
-// What the emulator saw on every lane, for the outcome.
-void add_lanes(const WanBooks& books, cotillion::Outcome& outcome) {
-  outcome.lanes.clear();
-  for (std::size_t lane = 0; lane < books.lanes.size(); ++lane) {
-    const WanLinkCounts& counts = books.lanes[lane].counts;
-    if (counts.packets == 0) continue;
-    outcome.lanes.push_back({LaneId(lane),
-                             {std::int64_t(counts.bytes)},
-                             {},
-                             counts.packets,
-                             counts.lost + counts.dropped + counts.overflowed,
-                             counts.queue_longest});
-    outcome.hops += counts.packets;
-  }
-}
-
-// A stream has no business on lanes that are not of its tree.
-void check_trees(const World& world, const WanBooks& books, std::vector<std::string>& problems) {
-  const auto& groups = world.groups().all();
-  for (std::size_t lane = 0; lane < books.lanes.size(); ++lane)
-    for (std::size_t g = 0; g < books.lanes[lane].by_group.size() && g < groups.size(); ++g) {
-      const auto& tree = groups[g].tree;
-      const bool on_tree = std::find(tree.begin(), tree.end(), LaneId(lane)) != tree.end();
-      if (on_tree == (books.lanes[lane].by_group[g] > 0)) continue;
-      problems.push_back(fmt::format("group {} {} {}", cotillion::to_text(groups[g].address),
-                                     on_tree ? "never crossed" : "crossed",
-                                     lane_name(world.plan().map, LaneId(lane))));
-    }
+std::vector<IslandId> the_dead(const Faults& faults) {
+  std::vector<IslandId> dead;
+  for (const IslandFault& fault : faults.islands) dead.push_back(fault.island);
+  return dead;
 }
 
 OutcomeFile simulated(const Options& options, const PlanFile& plan, const Provenance& made_by,
@@ -166,6 +146,12 @@ std::vector<RivalOutcome> run_rivals(const Options& options, World& world,
   return rivals;
 }
 
+// Whoever reads may have gone; the first process of a namespace is not ended by SIGPIPE, and comes
+// here instead.
+void complain(const std::string& message) {
+  (void)std::fputs((message + "\n").c_str(), stderr);
+}
+
 // In the confined process. Rivals come after the last plan.
 int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehearsed, bool last) {
   PlaySettings settings;
@@ -178,6 +164,8 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
   settings.exchange = options.exchange;
   settings.fragments = options.fragments;
   settings.element = options.element;
+  for (const IslandFault& fault : lesson.settings.faults.islands)
+    settings.deaths.push_back({fault.island, fault.from});
   const auto say = progress_line();
   settings.progress = [&](const std::string& line) { say(line); };
   settings.asked_to_end = asked_to_end;
@@ -193,15 +181,21 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
   if (!played) throw Stop{kWorldFailed, played.error().message};
   auto measured = read_outcome(played->outcome, "the coordinator's outcome");
   if (!measured) {
-    for (const std::string& problem : played->problems) fmt::print(stderr, "{}\n", problem);
-    throw Stop{kWorldFailed, "nothing was measured"};
+    for (const std::string& problem : played->problems) complain(problem);
+    throw Stop{kWorldFailed, played->outcome.empty()
+                                 ? "nothing was measured"
+                                 : cotillion::to_text(measured.error().front())};
   }
   add_lanes(played->books, measured->outcome);
-  if (lesson.settings.faults.lanes.empty()) check_trees(**world, played->books, played->problems);
+  const Crossings crossings =
+      crossings_of(rehearsed.plan, (*world)->groups(), played->books,
+                   measured->outcome.rounds.size(), the_dead(lesson.settings.faults));
   const OutcomeFile file =
       outcome_file(rehearsed.plan, measured->outcome, rehearsed.made_by, OutcomeKind::kMeasured);
   rehearsed.outcomes.push_back({"measured", file});
   if (!options.output.empty()) write_file(options.output, to_json(file).dump(1) + "\n");
+  if (!options.simulated.empty())
+    write_file(options.simulated, to_json(rehearsed.outcomes.front().file).dump(1) + "\n");
   std::vector<RivalOutcome> rivals;
   if (last) rivals = run_rivals(options, **world, settings.folder);
   const auto ours = averaging_of(rehearsed.plan.plan, measured->outcome);
@@ -212,6 +206,7 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
     json["scale"] = options.scale;
     json["load"] = load;
     json["emulator"] = accuracy_json(played->books);
+    json["multicast"] = crossings_json(crossings);
     json["problems"] = played->problems;
     if (!rivals.empty()) json["rivals"] = rivals_json(ours, rivals);
     json["sides"] = cotillion::to_json(sides->front());
@@ -219,8 +214,9 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
     print_json(json);
   } else if (options.plans.size() > 1) {
     print(summary_line(rehearsed.plan, rehearsed.outcomes.front().file.outcome, file.outcome,
-                       played->books, load));
+                       played->books, crossings, load));
     if (!rivals.empty()) print("\n" + rivals_text(rehearsed.plan, ours, rivals));
+    if (!crossings.problems.empty()) print("! " + crossings_text(crossings) + "\n");
     for (const std::string& problem : played->problems) print("! " + problem + "\n");
   } else {
     print(
@@ -228,11 +224,12 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
                     "checked at its island.\n\n",
                     options.scale, load));
     print(side_by_side_text(sides->front(), true));
-    print("\n" + accuracy_text(played->books) + "\n");
+    print("\n" + crossings_text(crossings) + "\n");
+    print(accuracy_text(played->books) + "\n");
     if (!rivals.empty()) print("\n" + rivals_text(rehearsed.plan, ours, rivals));
     for (const std::string& problem : played->problems) print("! " + problem + "\n");
   }
-  const bool good = played->problems.empty() && played->code == 0 &&
+  const bool good = played->problems.empty() && crossings.problems.empty() && played->code == 0 &&
                     std::all_of(rivals.begin(), rivals.end(),
                                 [](const RivalOutcome& rival) { return rival.problem.empty(); });
   return good ? kDone : kAnswerIsNo;
@@ -269,11 +266,6 @@ int probe_links(const Options& options, const Lesson& lesson) {
 // One plan in a lab of its own; its exit code.
 int run_one(const Options& options, const std::string& name, bool last) {
   const Lesson lesson = load(options, name);
-  if (!lesson.settings.faults.islands.empty())
-    fmt::print(stderr,
-               "{}: in a lab islands do not die, slow down or restart yet; faults of links are "
-               "played\n",
-               options.faults);
   std::optional<Rehearsed> rehearsed;
   if (!options.probe) rehearsed.emplace(rehearse(options, lesson));
   const auto ended = confined(confinement_of(options), [&]() -> int {
@@ -281,10 +273,10 @@ int run_one(const Options& options, const std::string& name, bool last) {
       return rehearsed ? play_rounds(options, lesson, *rehearsed, last)
                        : probe_links(options, lesson);
     } catch (const Stop& stop) {
-      fmt::print(stderr, "{}\n", stop.message);
+      complain(stop.message);
       return stop.code;
     } catch (const std::exception& error) {
-      fmt::print(stderr, "cotillion: {}\n", error.what());
+      complain(fmt::format("cotillion: {}", error.what()));
       return kWorldFailed;
     }
   });
@@ -294,11 +286,29 @@ int run_one(const Options& options, const std::string& name, bool last) {
   return *ended;
 }
 
-void run(const Options& options, Outcome& code) {
+// Options that would do nothing.
+std::string unused_option(const CLI::App& verb, bool probe) {
+  constexpr const char* kOfPlays[] = {"--patience", "--exchange",    "--fragments", "--element",
+                                      "--rival",    "--rival-times", "--output",    "--simulated"};
+  if (!probe) return verb.count("--trains") > 0 ? "--trains" : "";
+  for (const char* name : kOfPlays)
+    if (verb.count(name) > 0) return name;
+  return "";
+}
+
+void run(const CLI::App& verb, const Options& options, Outcome& code) {
   const bool several = options.plans.size() > 1;
-  if (several && (options.probe || options.json || !options.output.empty()))
-    throw Stop{kUsedWrongly, "--probe, --json and -o are for one plan at a time"};
+  if (several &&
+      (options.probe || options.json || !options.output.empty() || !options.simulated.empty()))
+    throw Stop{kUsedWrongly, "--probe, --json, --simulated and -o are for one plan at a time"};
+  if (const std::string unused = unused_option(verb, options.probe); !unused.empty())
+    throw Stop{kUsedWrongly,
+               unused + (options.probe
+                             ? ": with --probe nobody sums, and nothing is played; leave out one "
+                               "of the two"
+                             : ": is for --probe; give that too, or leave it out")};
   if (!options.output.empty()) expect_writable(options.output);
+  if (!options.simulated.empty()) expect_writable(options.simulated);
   if (confinement_of(options).rootless)
     fmt::print(stderr,
                "rootless: without real-time priority, unless RLIMIT_RTPRIO grants it, and with "
@@ -366,6 +376,8 @@ void add_lab(CLI::App& app, Outcome& outcome) {
                   "How often; the first is not counted (default 6)")
       ->check(CLI::Range(2, 900));
   lab->add_option("-o,--output", options->output, "Write the measured outcome as JSON");
+  lab->add_option("--simulated", options->simulated,
+                  "Write the simulated one, too: `cotillion report` puts both beside the plan");
   lab->add_option("--queue", options->queue,
                   "The longest wait at a link; longer queues lose their tail (default 100ms)");
   add_seed(*lab, options->seed, "the faults");
@@ -376,7 +388,7 @@ void add_lab(CLI::App& app, Outcome& outcome) {
   lab->callback([options, &outcome, lab, doctor] {
     if (doctor->parsed()) return;
     if (options->plans.empty()) throw CLI::RequiredError(lab->get_option("PLAN")->get_name());
-    run(*options, outcome);
+    run(*lab, *options, outcome);
   });
 }
 

@@ -26,8 +26,9 @@ constexpr std::string_view kOnExample = "on = \"core\"";
 
 class FaultReader {
  public:
-  FaultReader(std::string_view text, const std::string& file, const PlanFile& plan)
-      : plan_(plan), problems_(file) {
+  FaultReader(std::string_view text, const std::string& file, const PlanFile& plan,
+              FaultPlayer player)
+      : plan_(plan), player_(player), problems_(file) {
     const auto root = parse_toml(text, problems_);
     if (!root) return;
     Fields top(*root, "", problems_);
@@ -116,7 +117,32 @@ class FaultReader {
     else if (kind != IslandFault::Kind::kClock)  // a clock is wrong from beginning to end
       read_span(fields, fault);
     fields.finish();
+    if (player_ == FaultPlayer::kLab) refuse_in_lab(kind, fields);
     faults_.islands.push_back(fault);
+  }
+
+  static void refuse_in_lab(IslandFault::Kind kind, Fields& fields) {
+    const auto refuse = [&](std::initializer_list<const char*> keys, const char* why,
+                            const char* remedy) {
+      const auto given =
+          std::find_if(keys.begin(), keys.end(), [&](const char* key) { return fields.has(key); });
+      fields.problem(given == keys.end() ? "island" : *given, why, remedy);
+    };
+    constexpr const char* kElsewhere = "take it out, or play it with cotillion simulate";
+    switch (kind) {
+      case IslandFault::Kind::kDead:
+        if (fields.has("until"))
+          refuse({"until"}, "an island that dies in a lab does not come back",
+                 "leave `until` out, or play it with cotillion simulate");
+        return;
+      case IslandFault::Kind::kSlow:
+        return refuse({"late", "factor"}, "a lab slows no island down", kElsewhere);
+      case IslandFault::Kind::kClock:
+        return refuse({"ahead", "behind", "drift_ppm"},
+                      "all islands of a lab have this machine's clock", kElsewhere);
+      case IslandFault::Kind::kRestart:
+        return refuse({"from"}, "an edge that ends in a lab does not come back", kElsewhere);
+    }
   }
 
   void find_lanes(Fields& fields, const std::string& on, LaneFault& fault) {
@@ -126,6 +152,7 @@ class FaultReader {
   }
 
   const PlanFile& plan_;
+  FaultPlayer player_;
   Problems problems_;
   Faults faults_;
 };
@@ -155,8 +182,8 @@ std::vector<LaneId> lanes_named(const Map& map, const std::string& on) {
 }
 
 Expected<Faults, Diagnostics> read_faults(std::string_view text, const std::string& file,
-                                          const PlanFile& plan) {
-  return FaultReader(text, file, plan).result();
+                                          const PlanFile& plan, FaultPlayer player) {
+  return FaultReader(text, file, plan, player).result();
 }
 
 }  // namespace cotillion

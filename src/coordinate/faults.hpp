@@ -60,8 +60,12 @@ inline constexpr std::string_view kLaneForms =
     "a link \"TYO-HKG\", one direction \"TYO>HKG\", an island's access \"TYO\", \"core\", "
     "\"first-hops\", \"last-hops\" or \"everywhere\"";
 
-[[nodiscard]] Expected<Faults, Diagnostics> read_faults(std::string_view text,
-                                                        const std::string& file,
-                                                        const PlanFile& plan);
+// Who is to play them. Real daemons can be killed, but not yet be slowed down, come back or have
+// another clock: what a lab cannot play is refused, line by line.
+enum class FaultPlayer : std::uint8_t { kSimulator, kLab };
+
+[[nodiscard]] Expected<Faults, Diagnostics> read_faults(
+    std::string_view text, const std::string& file, const PlanFile& plan,
+    FaultPlayer player = FaultPlayer::kSimulator);
 
 }  // namespace cotillion

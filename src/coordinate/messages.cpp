@@ -28,7 +28,7 @@ bool same(const CastingSettings& a, const CastingSettings& b) {
 bool same(const SenderCounters& a, const SenderCounters& b) {
   return a.sent == b.sent && a.resent == b.resent && a.zero == b.zero && a.clamped == b.clamped &&
          a.withheld == b.withheld && a.forged == b.forged && a.unexpected == b.unexpected &&
-         a.slipped_ps == b.slipped_ps;
+         a.slipped_ps == b.slipped_ps && a.late_ps == b.late_ps;
 }
 
 }  // namespace

@@ -8,22 +8,10 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "topology/lane_walk.hpp"
 
 namespace cotillion {
 namespace {
-
-int links_of(const Map& map) {
-  return int(map.links.size());
-}
-
-// An access lane starts and ends at the island's own place.
-PlaceId lane_begins(const Map& map, LaneId lane) {
-  return is_access(map, lane) ? lane / 2 - links_of(map) : map.links[lane / 2].ends[lane % 2];
-}
-
-PlaceId lane_ends(const Map& map, LaneId lane) {
-  return is_access(map, lane) ? lane / 2 - links_of(map) : map.links[lane / 2].ends[1 - lane % 2];
-}
 
 Port port_of(const Map& map, LaneId lane) {
   return is_access(map, lane) ? Port{Port::Kind::kIsland} : Port{Port::Kind::kLink, lane / 2};

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -38,10 +39,23 @@ Duration length_of(const Plan& plan, int rounds) {
   return {std::llround(all / double(plan.rounds.size()) * rounds)};
 }
 
+// Of a line of a log, the reason that it gives, or else what happened, or all of it.
+std::string reason_in(const std::string& line) {
+  for (const std::string key : {" reason=", " event="}) {
+    const auto found = line.find(key);
+    if (found == std::string::npos) continue;
+    const std::string value = line.substr(found + key.size());
+    if (!value.starts_with('"')) return value.substr(0, value.find(' '));
+    return value.substr(1, value.find('"', 1) - 1);
+  }
+  return line;
+}
+
 // One program and what it says.
 struct Part {
   std::string name, log;
   pid_t process = 0;
+  bool killed = false;  // by us, because faults say so
 };
 
 class Troupe {
@@ -50,7 +64,7 @@ class Troupe {
 
   [[nodiscard]] Result<bool> start(const std::string& name, Stand stand,
                                    std::vector<std::string> words) {
-    Part part{name, fmt::format("{}/{}.log", settings_.folder, parts.size()), 0};
+    Part part{name, fmt::format("{}/{}.log", settings_.folder, parts.size())};
     words.insert(words.begin(), settings_.program);
     words.insert(words.end(), {"--log", "logfmt"});
     const auto started = world_.spawn(stand, {std::move(words), part.log, {"COTILLION_QUIET=1"}});
@@ -83,6 +97,8 @@ class Troupe {
                         {"island", "--island", name, "--coordinator", office, "--listen",
                          to_text(island_address(island)), "--rehearse"});
       if (!also) return also;
+      for (const Death& death : settings_.deaths)
+        if (death.island == island) doomed_.push_back({parts.size() - 1, death.at});
     }
     return true;
   }
@@ -90,16 +106,17 @@ class Troupe {
   // Until the coordinator has ended; its code.
   [[nodiscard]] Result<int> watch() {
     const Instant began = steady_now();
-    Instant due = began + kPrepares;
-    bool playing = false, asked = false;
+    Instant due = began + kPrepares, first_round = kNever;
+    bool asked = false;
     for (;;) {
       if (const auto code = world_.children().code_of(parts.front().process)) return *code;
-      if (!playing && read_whole(parts.front().log).find(kReadyWords) != std::string::npos) {
-        playing = true;
+      if (!playing_ && read_whole(parts.front().log).find(kReadyWords) != std::string::npos) {
+        playing_ = true;
         world_.emulator().open_books(kStartIn);
-        due = steady_now() + kStartIn + length_of(world_.plan().plan, 2 * settings_.rounds) +
-              kTakesLeave;
+        first_round = steady_now() + kStartIn;
+        due = first_round + length_of(world_.plan().plan, 2 * settings_.rounds) + kTakesLeave;
       }
+      if (playing_) kill_the_doomed(first_round);
       if (!asked && settings_.asked_to_end()) {
         asked = true;
         world_.children().signal(parts.front().process, SIGTERM);
@@ -107,21 +124,29 @@ class Troupe {
       }
       if (steady_now() > due)
         return failure(fmt::format("the coordinator has not ended after {}; it last said: {}",
-                                   wait_text(steady_now() - began), last_line(parts.front())));
-      settings_.progress(playing ? fmt::format("playing: {}", last_line(parts.front()))
-                                 : std::string("waiting for everyone to be ready"));
+                                   wait_text(steady_now() - began),
+                                   reason_in(last_line(parts.front()))));
+      settings_.progress(playing_ ? fmt::format("playing: {}", reason_in(last_line(parts.front())))
+                                  : std::string("waiting for everyone to be ready"));
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   }
 
+  // Whether everyone was ready once.
+  [[nodiscard]] bool playing() const { return playing_; }
+
+  // Members that end because the coordinator ends the job say so, too; once is enough.
   [[nodiscard]] std::vector<std::string> problems() {
     std::vector<std::string> list;
+    std::set<std::string> reasons;
     for (const Part& part : parts) {
       const auto code = world_.children().code_of(part.process);
+      if (part.killed) continue;
       if (!code)
         list.push_back(part.name + " did not end");
-      else if (*code != 0)
-        list.push_back(fmt::format("{} ended with {}: {}", part.name, *code, last_line(part)));
+      else if (const std::string why = reason_in(last_line(part));
+               *code != 0 && reasons.insert(why).second)
+        list.push_back(fmt::format("{} ended with {}: {}", part.name, *code, why));
     }
     return list;
   }
@@ -129,14 +154,30 @@ class Troupe {
   std::vector<Part> parts;  // the coordinator first
 
  private:
+  struct Doomed {
+    std::size_t part = 0;
+    Duration at;
+  };
+
+  void kill_the_doomed(Instant first_round) {
+    for (const Doomed& doomed : doomed_) {
+      Part& part = parts[doomed.part];
+      if (part.killed || steady_now() < first_round + doomed.at) continue;
+      world_.children().signal(part.process, SIGKILL);
+      part.killed = true;
+    }
+  }
+
   [[nodiscard]] static std::string last_line(const Part& part) {
     std::string text = read_whole(part.log);
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    return shown(text.substr(text.rfind('\n') + 1), 300);
+    return shown(text.substr(text.rfind('\n') + 1), 900);
   }
 
   World& world_;
   const PlaySettings& settings_;
+  std::vector<Doomed> doomed_;
+  bool playing_ = false;
 };
 
 }  // namespace
@@ -163,8 +204,9 @@ Result<Played> play(World& world, const std::string& plan_text, const PlaySettin
   const auto code = troupe.watch();
   Played played;
   played.books = world.emulator().books();
-  // Members end by themselves when the coordinator has told them to.
-  if (code) (void)world.children().wait(kTakesLeave);
+  // Members end by themselves when the coordinator has told them to. Before everyone was ready some
+  // may not have met it yet, and would seek it for long.
+  if (code && troupe.playing()) (void)world.children().wait(kTakesLeave);
   world.children().end(Duration{1'000'000'000'000});
   if (!code) return Unexpected<Error>{code.error()};
   played.code = *code;

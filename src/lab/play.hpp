@@ -9,6 +9,12 @@
 
 namespace cotillion {
 
+// A program that is killed while rounds are played.
+struct Death {
+  IslandId island = 0;
+  Duration at;  // from the start of the first round
+};
+
 struct PlaySettings {
   std::string program;  // cotillion itself
   std::string folder;   // for the plan, the outcome and logs; nobody else's
@@ -17,6 +23,7 @@ struct PlaySettings {
   std::string exchange = "whole";
   int fragments = 8;
   std::string element = "f32";
+  std::vector<Death> deaths;
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   std::function<bool()> asked_to_end = [] { return false; };
 };

@@ -10,9 +10,11 @@
 #include <set>
 
 #include "lab/confinement.hpp"
+#include "lab/crossings.hpp"
 #include "lab/probe_parts.hpp"
 #include "protocol/packet.hpp"
 #include "run/clock.hpp"
+#include "topology/lane_walk.hpp"
 
 namespace cotillion {
 namespace {
@@ -101,18 +103,11 @@ class StreamProbe {
     return transfer_time(wire, lane_rate(map_, lane)).ps / kPicosecondsPerNanosecond;
   }
 
-  // Back from a place to the sender, along the tree.
+  // From the sender to a place, along the tree.
   [[nodiscard]] double hops_ns(const MulticastGroup& group, PlaceId place) const {
-    double sum = on_wire_ns(group.tree.front());
-    while (place != group.sender) {
-      const auto entering = std::find_if(group.tree.begin(), group.tree.end(), [&](LaneId lane) {
-        return !is_access(map_, lane) &&
-               map_.links[std::size_t(lane / 2)].ends[1 - lane % 2] == place;
-      });
-      sum += on_wire_ns(*entering) +
-             double(lane_latency(map_, *entering).ps) / kPicosecondsPerNanosecond;
-      place = map_.links[std::size_t(*entering / 2)].ends[*entering % 2];
-    }
+    double sum = 0;
+    for (const LaneId lane : way_along(map_, group.tree, place))
+      sum += on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kPicosecondsPerNanosecond;
     return sum;
   }
 
@@ -262,9 +257,9 @@ class StreamProbe {
       for (std::size_t number = 0; number < groups.size(); ++number) {
         const MulticastGroup& group = groups[number];
         const std::uint64_t seen = book.by_group[number];
-        const std::uint64_t expected = crosses(group, lane) ? sent_[&group] : 0;
+        const std::uint64_t expected = crosses(plan_, group, lane) ? sent_[&group] : 0;
         crossing.expected += expected;
-        (crosses(group, lane) ? crossing.seen : crossing.elsewhere) += seen;
+        (crosses(plan_, group, lane) ? crossing.seen : crossing.elsewhere) += seen;
         if (seen != expected)
           problem(fmt::format("{} carried {} packets of {} for {}, and should have carried {}",
                               lane_name(map_, lane), seen,
@@ -282,15 +277,6 @@ class StreamProbe {
                         names_[ear], missed));
     if (problems_ > kProblemsSaid)
       outcome_.problems.push_back(fmt::format("and {} more", problems_ - kProblemsSaid));
-  }
-
-  [[nodiscard]] bool crosses(const MulticastGroup& group, LaneId lane) const {
-    if (std::find(group.tree.begin(), group.tree.end(), lane) != group.tree.end()) return true;
-    // Into islands that sum for themselves.
-    return std::any_of(group.receivers.begin(), group.receivers.end(), [&](IslandId island) {
-      return plan_.ingress[std::size_t(island)].edge == kNoAggregator &&
-             lane == lane_down(map_, island);
-    });
   }
 
   [[nodiscard]] std::string stream_name(const std::vector<Sending>& sendings,

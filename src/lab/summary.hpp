@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "lab/crossings.hpp"
 #include "lab/wan_emulator.hpp"
 #include "plan/plan_file.hpp"
 #include "report/outcome.hpp"
@@ -15,6 +16,10 @@ namespace cotillion {
 // Of those rounds of the plan that set T, the dearest ones: the median of all times that they were
 // played. Chunks that were missing are counted in all rounds and at all islands.
 [[nodiscard]] std::string summary_line(const PlanFile& plan, const Outcome& simulated,
-                                       const Outcome& measured, const WanBooks& books, double load);
+                                       const Outcome& measured, const WanBooks& books,
+                                       const Crossings& crossings, double load);
+
+// What the emulator saw on every lane, for the outcome.
+void add_lanes(const WanBooks& books, Outcome& outcome);
 
 }  // namespace cotillion

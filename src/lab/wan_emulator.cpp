@@ -53,11 +53,15 @@ WanEmulator::WanEmulator(const WanEmulatorSettings& settings,
       dice_(settings_.faults, settings.lanes, settings.seed),
       pages_(slots_of(links) * settings.mtu),
       lengths_(slots_of(links)),
+      streams_(slots_of(links), settings.groups.size()),
       poll_(::epoll_create1(EPOLL_CLOEXEC)) {
   COTILLION_CHECK(poll_ >= 0);
   COTILLION_CHECK(std::is_sorted(settings.groups.begin(), settings.groups.end()));
   books_.lanes.resize(std::size_t(settings.lanes));
-  for (LaneBook& book : books_.lanes) book.by_group.assign(settings.groups.size(), 0);
+  for (LaneBook& book : books_.lanes) {
+    book.by_group.assign(settings.groups.size(), 0);
+    book.left_by_group.assign(settings.groups.size(), 0);
+  }
   shown_ = books_;  // so that to show them needs no memory
   for (const EmulatedLink& link : links)
     for (std::size_t way = 0; way < 2; ++way)
@@ -110,7 +114,10 @@ bool WanEmulator::emit_due() {
       now = steady_now();
       mouth.link.note_emission(due->due, now);
       const ssize_t wrote = ::write(mouth.out, room(due->slot).data(), lengths_[due->slot]);
-      if (wrote < 0) ++books_.refused;
+      if (wrote < 0)
+        ++books_.refused;
+      else if (const std::size_t stream = streams_[due->slot]; stream < settings_.groups.size())
+        ++mouth.book->left_by_group[stream];
       free_.push_back(due->slot);
     }
   return any;
@@ -156,14 +163,14 @@ void WanEmulator::take_in(Mouth& mouth, Instant now, PacketSlot slot, std::size_
       mouth.link.enter(now, wire_bytes(*frame, bytes, settings_.framing), slot, now - origin_);
   const auto& groups = settings_.groups;
   const auto group = std::lower_bound(groups.begin(), groups.end(), frame->destination);
-  if (group != groups.end() && *group == frame->destination)
-    ++mouth.book->by_group[std::size_t(group - groups.begin())];
-  else
-    ++mouth.book->others;
+  const bool streams = group != groups.end() && *group == frame->destination;
+  streams_[slot] = streams ? std::size_t(group - groups.begin()) : groups.size();
+  ++(streams ? mouth.book->by_group[streams_[slot]] : mouth.book->others);
   if (fortune.copy_due && !free_.empty()) {
     const PacketSlot copy = free_.back();
     std::copy_n(packet.begin(), bytes, room(copy).begin());
     lengths_[copy] = std::uint32_t(bytes);
+    streams_[copy] = streams_[slot];
     if (mouth.link.put(*fortune.copy_due, copy)) free_.pop_back();
   }
   if (!fortune.taken) {
@@ -201,6 +208,7 @@ void WanEmulator::serve() {
     for (Mouth& mouth : mouths_) mouth.link.clear_counts();
     for (LaneBook& book : books_.lanes) {
       std::fill(book.by_group.begin(), book.by_group.end(), 0);
+      std::fill(book.left_by_group.begin(), book.left_by_group.end(), 0);
       book.others = 0;
     }
     books_.ignored = books_.refused = books_.starved = 0;

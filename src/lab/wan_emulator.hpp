@@ -37,8 +37,10 @@ struct EmulatedLink {
 struct LaneBook {
   WanLinkCounts counts;
   ErrorHistogram lateness;
-  std::vector<std::uint64_t> by_group;  // packets, in the order of WanEmulatorSettings::groups
-  std::uint64_t others = 0;             // packets that are no multicast, or of unknown groups
+  // Packets that came to it and that left at its far end, in the order of
+  // WanEmulatorSettings::groups. Faults lose and double them between the two.
+  std::vector<std::uint64_t> by_group, left_by_group;
+  std::uint64_t others = 0;  // packets that are no multicast, or of unknown groups
 };
 
 struct WanBooks {
@@ -86,6 +88,7 @@ class WanEmulator {
   WanBooks books_;
   Pages pages_;
   std::vector<std::uint32_t> lengths_;  // by slot
+  std::vector<std::size_t> streams_;    // by slot: which of the groups, or as many as there are
   std::vector<PacketSlot> free_;
   int poll_ = -1;
   Instant origin_{INT64_MAX / 2};

@@ -197,7 +197,10 @@ class PlanLoader {
 Expected<PlanFile, Diagnostics> read_plan(std::string_view text, const std::string& file) {
   Problems problems(file);
   PlanFile plan;
-  if (const auto root = parse_plan(text, NamedFields(kRead), problems))
+  const auto root = parse_plan(text, NamedFields(kRead), problems);
+  if (root && root->contains("kind") && !root->contains("network"))
+    problems.add({}, "", "an outcome, not a plan", "give the plan that was played");
+  else if (root)
     plan = PlanLoader(PlanField(*root, problems)).take_file();
   if (problems.empty()) return plan;
   return Unexpected{problems.take()};

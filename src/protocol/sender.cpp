@@ -80,6 +80,8 @@ void Sender::on_time(Instant now, Outbox& out) {
     const bool stranger = control_sequence_[std::size_t(PacketType::kHeartbeat)] < kGreetings;
     heartbeat_at_ = now + Duration{settings_.heartbeat.ps / (stranger ? 16 : 1)};
   }
+  if (next_ < chunks_ && due_ <= now)
+    counters_.late_ps = std::max(counters_.late_ps, std::uint64_t((now - due_ + slip_).ps));
   if (next_ < chunks_ && now - due_ > settings_.catch_up) {
     const Duration slip = now - due_ - settings_.catch_up;
     slip_ = slip_ + slip;

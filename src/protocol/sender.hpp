@@ -3,6 +3,7 @@
 // repeats what it is asked for, byte for byte. Time is an argument, output an outbox.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "protocol/outbox.hpp"
@@ -41,11 +42,13 @@ struct SenderCounters {
   std::uint64_t sent = 0, resent = 0, zero = 0, clamped = 0, withheld = 0, forged = 0,
                 unexpected = 0;
   std::uint64_t slipped_ps = 0;  // departures that could not be made up for
+  std::uint64_t late_ps = 0;     // the most that a departure was late, made up for or not
 
   void add(const SenderCounters& others) {
     sent += others.sent, resent += others.resent, zero += others.zero, clamped += others.clamped;
     withheld += others.withheld, forged += others.forged, unexpected += others.unexpected;
     slipped_ps += others.slipped_ps;
+    late_ps = std::max(late_ps, others.late_ps);
   }
 };
 

@@ -54,7 +54,8 @@ class Rounds {
           for (const Arrival& arrival : stream.receivers)
             if (stream.sender == came.sender && arrival.receiver == island)
               list[report.round - 1].cliques[c].arrivals.push_back(
-                  {came.sender, island, due_at_edge(plan_, stream, arrival), came.measured});
+                  {came.sender, island, due_at_edge(plan_, stream, arrival),
+                   std::max(came.measured, Duration{0})});
   }
 
   void finish() {

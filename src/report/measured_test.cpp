@@ -67,6 +67,13 @@ TEST_F(MeasuredTest, AbsencesAndCountersAreThoseReported) {
   EXPECT_FALSE(holds(seen));
 }
 
+TEST_F(MeasuredTest, AnArrivalBeforeTheRoundIsNone) {
+  Account edge{{1, Role::kEdge}, {}};
+  edge.report.round = 1;
+  edge.report.arrivals = {{0, {-5}}};
+  EXPECT_EQ(outcome({edge}).rounds[0].cliques[0].arrivals[0].measured, Duration{0});
+}
+
 TEST_F(MeasuredTest, WhatNobodyReportedIsAnEmptyOutcomeThatCanBeWritten) {
   const Outcome seen = outcome({});
   EXPECT_TRUE(seen.rounds.empty());

@@ -26,6 +26,10 @@ struct CliqueOutcome {
   Duration measured;     // from the round's start to the last chunk placed at a member
   bool complete = true;  // nothing was missing anywhere when the round was closed
   std::vector<ArrivalOutcome> arrivals = {};  // of every stream at every edge, where they are kept
+  // Of its last planned arrival, which outcome_file knows: what whole packets add on the way, and
+  // how late an emulator of the links was there, at the median.
+  Duration store_and_forward = {};
+  Duration emulator = {};
 };
 
 // Of somebody's contribution; of one's own: no account was given of the round, because the island
@@ -52,6 +56,12 @@ struct EdgeOutcome {
   Bytes memory_peak;     // of open slots
   Bytes memory_planned;  // the largest of the rounds played
   EdgeCounters counters;
+  // What outcome_file knows of it. `late` is the most that a stream can have come late, at its
+  // sender and on its way; in that time it brings `late_packets`, and as many slots stay open.
+  Bytes slot = {};  // memory of one packet
+  int streams = 0;  // at most, in a round
+  Duration late = {};
+  double late_packets = 0;
 };
 
 struct LaneOutcome {
@@ -61,6 +71,9 @@ struct LaneOutcome {
   std::uint64_t packets = 0;
   std::uint64_t lost = 0;
   Duration queue_longest;
+  Duration packet = {};  // that one whole packet takes on it; outcome_file knows it
+  // How late an emulator of the link was itself, packet by packet.
+  Duration late_median = {}, late_p99 = {}, late_most = {};
 };
 
 struct Outcome {

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/wide.hpp"
+#include "report/attribution.hpp"
 
 namespace cotillion {
 namespace {
@@ -36,6 +37,8 @@ Json cliques_json(const OutcomeFile& file, const RoundOutcome& round) {
                     {"planned_ms", clique.planned.ms()},
                     {"measured_ms", clique.measured.ms()},
                     {"complete", clique.complete},
+                    {"store_and_forward_ms", clique.store_and_forward.ms()},
+                    {"emulator_ms", clique.emulator.ms()},
                     {"arrivals", arrivals_json(file, clique)}});
   }
   return list;
@@ -66,6 +69,10 @@ Json edges_json(const OutcomeFile& file) {
     list.push_back({{"island", file.islands[std::size_t(edge.island)]},
                     {"memory_peak_bytes", edge.memory_peak.count},
                     {"memory_planned_bytes", edge.memory_planned.count},
+                    {"slot_bytes", edge.slot.count},
+                    {"streams", edge.streams},
+                    {"late_ms", edge.late.ms()},
+                    {"late_packets", edge.late_packets},
                     {"counters", counters_json(edge.counters)}});
   return list;
 }
@@ -83,6 +90,7 @@ Json islands_json(const OutcomeFile& file) {
                     {"forged", sender.forged},
                     {"unexpected", sender.unexpected},
                     {"slipped_ms", Duration{std::int64_t(sender.slipped_ps)}.ms()},
+                    {"late_ms", Duration{std::int64_t(sender.late_ps)}.ms()},
                     {"steps", file.outcome.steps[i]},
                     {"counters", counters_json(file.outcome.receivers[i])}});
   }
@@ -100,7 +108,11 @@ Json lanes_json(const OutcomeFile& file) {
                     {"planned_bytes", lane.bytes_planned.count},
                     {"packets", lane.packets},
                     {"lost", lane.lost},
-                    {"queue_longest_ms", lane.queue_longest.ms()}});
+                    {"queue_longest_ms", lane.queue_longest.ms()},
+                    {"packet_ms", lane.packet.ms()},
+                    {"late_p50_ms", lane.late_median.ms()},
+                    {"late_p99_ms", lane.late_p99.ms()},
+                    {"late_max_ms", lane.late_most.ms()}});
   }
   return list;
 }
@@ -190,6 +202,7 @@ OutcomeFile outcome_file(const PlanFile& plan, Outcome outcome, Provenance made_
   file.outcome.senders.resize(file.islands.size());
   file.outcome.steps.resize(file.islands.size());
   add_planned_lanes(plan, file);
+  attribute(plan, file.outcome);
   file.planned_loss = planned_loss(plan, file);
   return file;
 }

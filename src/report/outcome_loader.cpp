@@ -29,10 +29,12 @@ constexpr double kWholeBelow = 4503599627370496.0;  // 2^52
 
 constexpr std::string_view kRead =
     "absences added_slack_ms arrivals at bytes chunks clamped cliques commit complete counters "
-    "edges first_chunk forged from inputs island islands kind lane links loss lost map "
-    "measured_ms memory_peak_bytes memory_planned_bytes mixing packet_hops packets period planned "
+    "edges emulator_ms first_chunk forged from inputs island islands kind lane late_max_ms "
+    "late_ms late_p50_ms late_p99_ms late_packets links loss lost map measured_ms "
+    "memory_peak_bytes memory_planned_bytes mixing packet_hops packet_ms packets period planned "
     "planned_bytes planned_ms played_ms queue_longest_ms resent round rounds schedule seed sent "
-    "settings slipped_ms steps to unexpected version withheld zero "
+    "settings slipped_ms slot_bytes steps store_and_forward_ms streams to unexpected version "
+    "withheld zero "
     // A plan has these; told apart, it can be said what it is.
     "network "
     // Counters.
@@ -154,6 +156,7 @@ class OutcomeLoader {
       sender.forged = count(list[i], "forged");
       sender.unexpected = count(list[i], "unexpected");
       sender.slipped_ps = std::uint64_t(duration(list[i], "slipped_ms").ps);
+      sender.late_ps = std::uint64_t(duration(list[i], "late_ms").ps);
       outcome_.steps[i] = count(list[i], "steps");
       read_counters(list[i].at("counters"), outcome_.receivers[i]);
     }
@@ -204,6 +207,8 @@ class OutcomeLoader {
     clique.planned = duration(field, "planned_ms");
     clique.measured = duration(field, "measured_ms");
     clique.complete = field.at("complete").flag().value_or(true);
+    clique.store_and_forward = duration(field, "store_and_forward_ms");
+    clique.emulator = duration(field, "emulator_ms");
     const PlanField list = field.at("arrivals");
     const auto size = list.list();
     for (std::size_t i = 0; i < size.value_or(0) && !field.full(); ++i)
@@ -241,6 +246,10 @@ class OutcomeLoader {
       edge.island = island(list[i], "island");
       edge.memory_peak = bytes(list[i], "memory_peak_bytes");
       edge.memory_planned = bytes(list[i], "memory_planned_bytes");
+      edge.slot = bytes(list[i], "slot_bytes");
+      edge.streams = int(count(list[i], "streams", kPlacesMax));
+      edge.late = duration(list[i], "late_ms");
+      edge.late_packets = list[i].at("late_packets").number(0, 1e290).value_or(0);
       read_counters(list[i].at("counters"), edge.counters);
       if (!outcome_.edges.empty() && edge.island <= outcome_.edges.back().island &&
           root_.is_faultless())
@@ -260,6 +269,10 @@ class OutcomeLoader {
       lane.packets = count(list[i], "packets");
       lane.lost = count(list[i], "lost");
       lane.queue_longest = duration(list[i], "queue_longest_ms");
+      lane.packet = duration(list[i], "packet_ms");
+      lane.late_median = duration(list[i], "late_p50_ms");
+      lane.late_p99 = duration(list[i], "late_p99_ms");
+      lane.late_most = duration(list[i], "late_max_ms");
       if (!outcome_.lanes.empty() && lane.lane <= outcome_.lanes.back().lane &&
           root_.is_faultless())
         list[i].at("lane").problem("out of order", "list lanes in the order of their numbers");

@@ -103,6 +103,7 @@ TEST(OutcomeLoader, AnyOutcomeComesBack) {
     }
     if (random.between(0, 1) == 0) outcome.edges.resize(std::size_t(random.between(0, 9)));
     outcome.senders[0].slipped_ps = std::uint64_t(any_time().ps);
+    outcome.senders[1].late_ps = std::uint64_t(random.between(0, INT64_C(1) << 50));
     expect_round_trip(to_json(outcome_file(plan, std::move(outcome), made_from_plan())));
     ASSERT_FALSE(HasFailure()) << "seed " << seed;
   }

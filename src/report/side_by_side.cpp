@@ -95,6 +95,10 @@ class Sides {
       EdgeSeen& seen = place.seen[column_];
       seen.known = true;
       seen.memory_peak = std::max(seen.memory_peak, edge.memory_peak);
+      place.slot = edge.slot;
+      place.streams = std::max(place.streams, edge.streams);
+      seen.late = std::max(seen.late, edge.late);
+      seen.late_packets = std::max(seen.late_packets, edge.late_packets);
       for (std::size_t i = 0; i < kEdgeCounts; ++i)
         seen.counters.add(EdgeCount(i), edge.counters[EdgeCount(i)]);
     }
@@ -107,9 +111,11 @@ class Sides {
     place.phase = phase;
     place.islands = clique.islands;
     place.planned = clique.planned;
+    place.store_and_forward = clique.store_and_forward;
     if (clique.measured.ps > 0) note(clique_times_, key, clique.measured);  // zero: nothing came
     CliqueSeen& seen = place.seen[column_];
     seen.incomplete += clique.complete ? 0 : 1;
+    seen.emulator = std::max(seen.emulator, clique.emulator);
     for (const AbsenceOutcome& absence : round.absences)
       if (absence.receiver != absence.contributor &&  // else: that island was dead
           std::find(clique.islands.begin(), clique.islands.end(), absence.receiver) !=
@@ -145,12 +151,16 @@ class Sides {
         LaneRow& place = row(lanes_, lane.lane);
         place.lane = lane.lane;
         place.ends = outcome->file.lanes[i];
+        place.packet = lane.packet;
         LaneSeen& seen = place.seen[column_];
         seen.known = true;
         seen.bytes += double(lane.bytes.count);
         planned[lane.lane] += double(lane.bytes_planned.count);
         seen.lost += lane.lost;
         seen.queue_longest = std::max(seen.queue_longest, lane.queue_longest);
+        seen.late_median = std::max(seen.late_median, lane.late_median);
+        seen.late_p99 = std::max(seen.late_p99, lane.late_p99);
+        seen.late_most = std::max(seen.late_most, lane.late_most);
       }
     const double rounds = double(std::max<std::size_t>(1, column.rounds));
     for (const auto& [lane, bytes] : planned) {

@@ -41,6 +41,7 @@ struct MissingFrom {
 // One clique of one round of the plan, in one column.
 struct CliqueSeen {
   Spread time;
+  Duration emulator;           // how late an emulator of links was on the way of the last arrival
   std::size_t incomplete = 0;  // rounds
   std::vector<MissingFrom> missing;
 };
@@ -49,6 +50,7 @@ struct CliqueRow {
   std::size_t phase = 0;
   std::vector<IslandId> islands;
   Duration planned;
+  Duration store_and_forward;    // what whole packets add to it
   std::vector<CliqueSeen> seen;  // by column
 };
 
@@ -63,11 +65,15 @@ struct EdgeSeen {
   bool known = false;
   Bytes memory_peak;      // the largest
   EdgeCounters counters;  // of all outcomes together
+  Duration late;          // as in EdgeOutcome, the most
+  double late_packets = 0;
 };
 
 struct EdgeRow {
   IslandId island = 0;
   Bytes memory_planned;
+  Bytes slot;
+  int streams = 0;
   std::vector<EdgeSeen> seen;  // by column
 };
 
@@ -77,11 +83,13 @@ struct LaneSeen {
   double of_planned = 0;
   std::uint64_t lost = 0;
   Duration queue_longest;
+  Duration late_median, late_p99, late_most;  // of an emulator; the largest of all outcomes
 };
 
 struct LaneRow {
   LaneId lane = 0;
   LaneEnds ends;
+  Duration packet;             // that a whole one takes
   double planned = 0;          // bytes a round, in the rounds of the first column that has them
   std::vector<LaneSeen> seen;  // by column
 };

@@ -1,4 +1,5 @@
 // Outcomes beside their plan, for programs; docs/files.md describes every field.
+#include "report/edge_memory.hpp"
 #include "report/side_by_side_report.hpp"
 
 namespace cotillion {
@@ -58,6 +59,7 @@ Json cliques_json(const SideBySide& sides) {
       for (const MissingFrom& absent : entry.missing)
         missing.push_back(
             {{"from", sides.islands[std::size_t(absent.contributor)]}, {"chunks", absent.chunks}});
+      json["emulator_ms"] = entry.emulator.ms();
       json["incomplete"] = entry.incomplete;
       json["missing"] = std::move(missing);
       seen.push_back(std::move(json));
@@ -65,6 +67,7 @@ Json cliques_json(const SideBySide& sides) {
     list.push_back({{"round", clique.phase + 1},
                     {"islands", names_json(sides, clique.islands)},
                     {"planned_ms", clique.planned.ms()},
+                    {"store_and_forward_ms", clique.store_and_forward.ms()},
                     {"seen", seen}});
   }
   return list;
@@ -88,16 +91,29 @@ Json edges_json(const SideBySide& sides) {
   Json list = Json::array();
   for (const EdgeRow& edge : sides.edges) {
     Json seen = Json::array();
-    for (const EdgeSeen& entry : edge.seen) {
+    for (std::size_t c = 0; c < edge.seen.size(); ++c) {
+      const EdgeSeen& entry = edge.seen[c];
       Json counters = Json::object();
       for (std::size_t i = 0; i < kEdgeCounts; ++i)
         counters[name_of(EdgeCount(i))] = entry.counters[EdgeCount(i)];
-      seen.push_back(
-          entry.known ? Json{{"memory_peak_bytes", entry.memory_peak.count}, {"counters", counters}}
-                      : Json(nullptr));
+      if (!entry.known) {
+        seen.push_back(nullptr);
+        continue;
+      }
+      Json json{{"memory_peak_bytes", entry.memory_peak.count},
+                {"late_ms", entry.late.ms()},
+                {"late_packets", entry.late_packets},
+                {"counters", counters}};
+      if (const auto beyond = beyond_simulated(sides, edge, c))
+        json["beyond_simulated"] = {{"packets", beyond->packets},
+                                    {"packets_a_stream", beyond->a_stream},
+                                    {"verdict", to_name(beyond->verdict)}};
+      seen.push_back(std::move(json));
     }
     list.push_back({{"island", sides.islands[std::size_t(edge.island)]},
                     {"memory_planned_bytes", edge.memory_planned.count},
+                    {"slot_bytes", edge.slot.count},
+                    {"streams", edge.streams},
                     {"seen", seen}});
   }
   return list;
@@ -111,12 +127,16 @@ Json lanes_json(const SideBySide& sides) {
       seen.push_back(entry.known ? Json{{"bytes_a_round", entry.bytes},
                                         {"of_planned", entry.of_planned},
                                         {"lost", entry.lost},
-                                        {"queue_longest_ms", entry.queue_longest.ms()}}
+                                        {"queue_longest_ms", entry.queue_longest.ms()},
+                                        {"late_p50_ms", entry.late_median.ms()},
+                                        {"late_p99_ms", entry.late_p99.ms()},
+                                        {"late_max_ms", entry.late_most.ms()}}
                                  : Json(nullptr));
     list.push_back({{"lane", lane.lane},
                     {"from", lane.ends.from},
                     {"to", lane.ends.to},
                     {"planned_bytes_a_round", lane.planned},
+                    {"packet_ms", lane.packet.ms()},
                     {"seen", seen}});
   }
   return list;

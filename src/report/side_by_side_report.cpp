@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/text.hpp"
+#include "report/edge_memory.hpp"
 
 namespace cotillion {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::size_t kRowsShown = 40;
 constexpr std::size_t kLanesShown = 5;
 constexpr std::size_t kDigitsShown = 19;  // of a fingerprint
 constexpr const char* kNone = "–";
+constexpr std::ptrdiff_t kBehindPlanned = 3;  // of cliques: after round, clique and planned
 
 std::string ms_text(Duration time) {
   return fmt::format("{:.3f}", time.ms());
@@ -30,8 +32,16 @@ std::string range_text(const Spread& times) {
   return fmt::format("{}–{}", ms_text(times.least), ms_text(times.most));
 }
 
+// Columns in which links were emulated, and somebody said how late that made packets.
+bool was_emulated(const SideBySide& sides, std::size_t column) {
+  return std::any_of(sides.lanes.begin(), sides.lanes.end(), [&](const LaneRow& lane) {
+    return lane.seen[column].late_most > Duration{0};
+  });
+}
+
 // Planned, then for each column what was seen and by how much that is later; how far it spreads, in
-// columns where anything does; and what else there is to say of it, if anything.
+// columns where anything does; and for cliques what the emulator of links had to do with it, and
+// what was missing.
 class TimeCells {
  public:
   using SpreadOf = std::function<Spread(std::size_t row, std::size_t column)>;
@@ -53,6 +63,7 @@ class TimeCells {
       titles.push_back(sides_.columns[c].title + " ms");
       if (ranges_[c]) titles.emplace_back("from–to");
       titles.emplace_back("later by");
+      if (note_ && was_emulated(sides_, c)) titles.emplace_back("emulator");
       if (note_) titles.emplace_back("");
     }
   }
@@ -64,6 +75,8 @@ class TimeCells {
       cells.push_back(times.count > 0 ? ms_text(times.median) : kNone);
       if (ranges_[c]) cells.push_back(range_text(times));
       cells.push_back(times.count > 0 ? to_text(times.median - planned) : kNone);
+      if (note_ && was_emulated(sides_, c))
+        cells.push_back(to_text(sides_.cliques[row].seen[c].emulator));
       if (note_) cells.push_back(note_(row, c));
     }
   }
@@ -179,10 +192,12 @@ Rows cliques_table(const SideBySide& sides) {
       });
   Rows rows{{"round", "clique"}};
   cells.add_titles(rows[0]);
+  rows[0].insert(rows[0].begin() + kBehindPlanned, "whole packets");
   for (std::size_t r = 0; r < sides.cliques.size(); ++r) {
     const CliqueRow& clique = sides.cliques[r];
     rows.push_back({fmt::format("{}", clique.phase + 1), names_of(sides.islands, clique.islands)});
     cells.add(rows.back(), r, clique.planned);
+    rows.back().insert(rows.back().begin() + kBehindPlanned, to_text(clique.store_and_forward));
   }
   return rows;
 }
@@ -199,17 +214,6 @@ Rows arrivals_table(const SideBySide& sides) {
                     sides.islands[std::size_t(arrival.sender)],
                     sides.islands[std::size_t(arrival.receiver)]});
     cells.add(rows.back(), r, arrival.planned);
-  }
-  return rows;
-}
-
-Rows memory_table(const SideBySide& sides) {
-  Rows rows{{"memory at", "planned"}};
-  for (const OutcomeColumn& column : sides.columns) rows[0].push_back(column.title + " peak");
-  for (const EdgeRow& edge : sides.edges) {
-    rows.push_back({sides.islands[std::size_t(edge.island)], to_text(edge.memory_planned)});
-    for (const EdgeSeen& seen : edge.seen)
-      rows.back().push_back(seen.known ? to_text(seen.memory_peak) : kNone);
   }
   return rows;
 }
@@ -243,18 +247,25 @@ Rows edges_table(const SideBySide& sides) {
 }
 
 Rows lanes_table(const SideBySide& sides, const std::vector<const LaneRow*>& lanes) {
-  Rows rows{{"link", "planned a round"}};
-  for (const OutcomeColumn& column : sides.columns)
-    rows[0].insert(rows[0].end(), {column.title, "longest queue", "lost"});
+  Rows rows{{"link", "a packet", "planned a round"}};
+  for (std::size_t c = 0; c < sides.columns.size(); ++c) {
+    rows[0].insert(rows[0].end(), {sides.columns[c].title, "longest queue", "lost"});
+    if (was_emulated(sides, c)) rows[0].insert(rows[0].end(), {"emulator late p50", "p99", "most"});
+  }
   for (const LaneRow* lane : lanes) {
-    rows.push_back({lane->ends.from + "→" + lane->ends.to, bytes_text(lane->planned)});
-    for (const LaneSeen& seen : lane->seen) {
+    rows.push_back(
+        {lane->ends.from + "→" + lane->ends.to, to_text(lane->packet), bytes_text(lane->planned)});
+    for (std::size_t c = 0; c < lane->seen.size(); ++c) {
+      const LaneSeen& seen = lane->seen[c];
       const auto cell = [&](const std::string& text) {
         rows.back().push_back(seen.known ? text : kNone);
       };
       cell(bytes_text(seen.bytes));
       cell(to_text(seen.queue_longest));
       cell(fmt::format("{}", seen.lost));
+      if (!was_emulated(sides, c)) continue;
+      for (const Duration late : {seen.late_median, seen.late_p99, seen.late_most})
+        cell(to_text(late));
     }
   }
   return rows;

@@ -13,7 +13,6 @@ namespace cotillion {
 // planned | simulated | measured.
 [[nodiscard]] Rows cliques_table(const SideBySide& sides);
 [[nodiscard]] Rows arrivals_table(const SideBySide& sides);
-[[nodiscard]] Rows memory_table(const SideBySide& sides);
 // How slots ended and what else edges did, all of them together or each; what never happened is
 // left out.
 [[nodiscard]] Rows evictions_table(const SideBySide& sides);

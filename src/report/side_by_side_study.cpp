@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "base/text.hpp"
+#include "report/edge_memory.hpp"
 #include "report/side_by_side_report.hpp"
 
 namespace cotillion {
@@ -53,7 +55,8 @@ RowValue only(double value) {
 struct TimedRow {
   std::string name;
   Duration planned;
-  std::vector<Spread> seen;  // by column
+  std::vector<Spread> seen;            // by column
+  std::optional<Duration> whole = {};  // what whole packets add to it, where it is known
 
   // Beyond the plan or before it, whichever is more.
   [[nodiscard]] double off() const {
@@ -100,6 +103,7 @@ RowChart timed_figure(const SideBySide& sides, std::vector<TimedRow> rows, const
   for (const TimedRow& row : rows) {
     chart.rows.push_back(row.name);
     when.values[0].push_back(only(row.planned.ms()));
+    if (row.whole) later.values[0].push_back(only(double(row.whole->ps) / unit.size));
     for (std::size_t c = 0; c < row.seen.size(); ++c) {
       when.values[c + 1].push_back(value_of(row.seen[c], {}, kPicosecondsPerMillisecond));
       later.values[c + 1].push_back(value_of(row.seen[c], row.planned, unit.size));
@@ -204,12 +208,14 @@ RowChart cliques_figure(const SideBySide& sides) {
   for (const CliqueRow& clique : sides.cliques) {
     TimedRow row{fmt::format("{}: {}", clique.phase + 1, names_of(sides.islands, clique.islands)),
                  clique.planned,
-                 {}};
+                 {},
+                 clique.store_and_forward};
     for (const CliqueSeen& seen : clique.seen) row.seen.push_back(seen.time);
     rows.push_back(std::move(row));
   }
   RowChart chart = timed_figure(sides, std::move(rows), "clique");
   chart.title = "When each clique was done, by round of the plan";
+  chart.caption += " On the right the ring is what whole packets add to the plan.";
   return chart;
 }
 
@@ -236,7 +242,10 @@ RowChart memory_figure(const SideBySide& sides) {
   }
   const Unit unit = bytes_unit(most);
   RowPanel panel{fmt::format("largest ({})", unit.name), {}};
+  RowPanel beyond{"beyond simulated (packets a stream)", {}};
   panel.values.resize(chart.series.size());
+  beyond.values.resize(chart.series.size());
+  bool compared = false;
   for (const EdgeRow& edge : sides.edges) {
     if (chart.rows.size() == kRowsMost) {
       chart.caption = fmt::format("The first {} of {} edges.", kRowsMost, sides.edges.size());
@@ -244,12 +253,22 @@ RowChart memory_figure(const SideBySide& sides) {
     }
     chart.rows.push_back(sides.islands[std::size_t(edge.island)]);
     panel.values[0].push_back(only(double(edge.memory_planned.count) / unit.size));
-    for (std::size_t c = 0; c < edge.seen.size(); ++c)
+    for (std::size_t c = 0; c < edge.seen.size(); ++c) {
       panel.values[c + 1].push_back(edge.seen[c].known
                                         ? only(double(edge.seen[c].memory_peak.count) / unit.size)
                                         : RowValue{});
+      const auto more = beyond_simulated(sides, edge, c);
+      compared = compared || more;
+      beyond.values[c + 1].push_back(more ? only(more->a_stream) : RowValue{});
+    }
   }
   chart.panels.push_back(std::move(panel));
+  if (compared) {
+    chart.panels.push_back(std::move(beyond));
+    chart.caption += std::string(chart.caption.empty() ? "" : " ") +
+                     "Two packets a stream need no explanation; the table says what lateness can "
+                     "explain beyond that.";
+  }
   return chart;
 }
 
@@ -262,19 +281,23 @@ RowChart lanes_figure(const SideBySide& sides) {
   if (lanes.size() < sides.lanes.size())
     chart.caption += fmt::format(" The {} busiest of {} are drawn.", lanes.size(),
                                  counted(sides.lanes.size(), "link"));
-  double most_bytes = 0, most_queue = 0;
+  double most_bytes = 0, most_queue = 0, most_late = 0;
   for (const LaneRow* lane : lanes) {
     most_bytes = std::max(most_bytes, lane->planned);
     for (const LaneSeen& seen : lane->seen) {
       most_bytes = std::max(most_bytes, seen.bytes);
       most_queue = std::max(most_queue, double(seen.queue_longest.ps));
+      most_late = std::max(most_late, double(seen.late_p99.ps));
     }
   }
   const Unit bytes = bytes_unit(most_bytes), queue = time_unit(most_queue);
   RowPanel carried{fmt::format("carried in a round ({})", bytes.name), {}};
+  const Unit late = time_unit(most_late);
   RowPanel waited{fmt::format("longest queue ({})", queue.name), {}};
+  RowPanel emulated{fmt::format("emulator late, p50–p99 ({})", late.name), {}};
   carried.values.resize(chart.series.size());
   waited.values.resize(chart.series.size());
+  emulated.values.resize(chart.series.size());
   for (const LaneRow* lane : lanes) {
     chart.rows.push_back(lane->ends.from + "→" + lane->ends.to);
     carried.values[0].push_back(only(lane->planned / bytes.size));
@@ -283,9 +306,19 @@ RowChart lanes_figure(const SideBySide& sides) {
       carried.values[c + 1].push_back(seen.known ? only(seen.bytes / bytes.size) : RowValue{});
       waited.values[c + 1].push_back(seen.known ? only(double(seen.queue_longest.ps) / queue.size)
                                                 : RowValue{});
+      const double median = double(seen.late_median.ps) / late.size;
+      emulated.values[c + 1].push_back(
+          seen.late_most.ps > 0 ? RowValue{median, median, double(seen.late_p99.ps) / late.size}
+                                : RowValue{});
     }
   }
   chart.panels = {std::move(carried), std::move(waited)};
+  if (most_late > 0) {
+    chart.panels.push_back(std::move(emulated));
+    chart.caption +=
+        " On the right, how late the emulator of a link was itself: the median, and up to where 99 "
+        "of 100 packets lie.";
+  }
   return chart;
 }
 

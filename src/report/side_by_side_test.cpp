@@ -138,16 +138,47 @@ TEST(SideBySideText, PutsPlannedSimulatedAndMeasuredInOneLine) {
   const auto outcomes = three();
   const auto plans = side_by_side(outcomes);
   const Rows rows = cliques_table(plans->front());
-  EXPECT_THAT(rows[0], ElementsAre("round", "clique", "planned ms", "simulated ms", "later by", "",
-                                   "simulated, faults ms", "later by", "", "measured ms", "from–to",
-                                   "later by", ""));
-  EXPECT_EQ(rows[1][4], "4 µs");
-  EXPECT_EQ(rows[1][5], "complete");
-  EXPECT_EQ(rows[1][11], "12 µs");
+  EXPECT_THAT(rows[0], ElementsAre("round", "clique", "planned ms", "whole packets", "simulated ms",
+                                   "later by", "", "simulated, faults ms", "later by", "",
+                                   "measured ms", "from–to", "later by", ""));
+  EXPECT_EQ(rows[1][3], "4.588 µs");  // 8 KiB on three links of 100 Gbps and the last of 20 Gbps
+  EXPECT_EQ(rows[1][5], "4 µs");
+  EXPECT_EQ(rows[1][6], "complete");
+  EXPECT_EQ(rows[1][12], "12 µs");
   const std::string text = side_by_side_text(plans->front(), true);
   for (const char* words : {"plan sha256:a", "put out by deadline", "longest queue",
                             "measured: Ŵ is the plan's W", "in the averages of TYO HKG SIN"})
     EXPECT_THAT(text, HasSubstr(words));
+}
+
+TEST(SideBySideText, SaysHowLateAnEmulatorWas) {
+  const PlanFile plan = small_plan();
+  Outcome outcome = as_planned(plan, 2);
+  for (LaneOutcome& lane : outcome.lanes) {
+    lane.late_median = {20'000'000};
+    lane.late_p99 = {300'000'000};
+    lane.late_most = {1'000'000'000};
+  }
+  const std::vector<NamedOutcome> outcomes{
+      named("s.json", OutcomeKind::kSimulated, as_planned(plan, 2)),
+      named("m.json", OutcomeKind::kMeasured, std::move(outcome))};
+  const auto plans = side_by_side(outcomes);
+  const SideBySide& sides = plans->front();
+  const Rows cliques = cliques_table(sides);
+  EXPECT_THAT(cliques[0],
+              ElementsAre("round", "clique", "planned ms", "whole packets", "simulated ms",
+                          "later by", "", "measured ms", "later by", "emulator", ""));
+  EXPECT_EQ(cliques[1][9], "80 µs");  // on four links
+  const Rows lanes = lanes_table(sides, busiest(sides, 1));
+  EXPECT_THAT(lanes[0], ElementsAre("link", "a packet", "planned a round", "simulated",
+                                    "longest queue", "lost", "measured", "longest queue", "lost",
+                                    "emulator late p50", "p99", "most"));
+  EXPECT_EQ(lanes[1][9], "20 µs");
+  EXPECT_EQ(lanes[1][10], "300 µs");
+  EXPECT_EQ(lanes[1][11], "1.0 ms");
+  const RowChart figure = lanes_figure(sides);
+  ASSERT_EQ(figure.panels.size(), 3u);
+  testing::expect_sound(row_chart_svg(figure));
 }
 
 TEST(SideBySideText, WhatNeverCameIsADash) {
@@ -159,9 +190,9 @@ TEST(SideBySideText, WhatNeverCameIsADash) {
       named("1.json", OutcomeKind::kMeasured, std::move(outcome))};
   const auto plans = side_by_side(outcomes);
   const Rows rows = cliques_table(plans->front());
-  EXPECT_EQ(rows[1][3], "–");
   EXPECT_EQ(rows[1][4], "–");
-  EXPECT_EQ(rows[1][5], "lacks HKG 14 chunks");
+  EXPECT_EQ(rows[1][5], "–");
+  EXPECT_EQ(rows[1][6], "lacks HKG 14 chunks");
 }
 
 TEST(SideBySideJson, HasAColumnForEachAndAllOfIt) {

@@ -11,7 +11,7 @@ namespace {
 
 using CountList = google::protobuf::RepeatedPtrField<control::Count>;
 
-constexpr std::array<std::pair<const char*, std::uint64_t SenderCounters::*>, 8> kSenderCounts = {{
+constexpr std::array<std::pair<const char*, std::uint64_t SenderCounters::*>, 9> kSenderCounts = {{
     {"sent", &SenderCounters::sent},
     {"resent", &SenderCounters::resent},
     {"zero", &SenderCounters::zero},
@@ -20,6 +20,7 @@ constexpr std::array<std::pair<const char*, std::uint64_t SenderCounters::*>, 8>
     {"forged", &SenderCounters::forged},
     {"unexpected", &SenderCounters::unexpected},
     {"slipped_ps", &SenderCounters::slipped_ps},
+    {"late_ps", &SenderCounters::late_ps},
 }};
 
 control::Role role_of(Role role) {

@@ -132,7 +132,7 @@ struct SenderMeaning {
   std::uint64_t SenderCounters::*count;
   Meaning meaning;
 };
-constexpr std::array<SenderMeaning, 8> kSenderMeanings = {{
+constexpr std::array<SenderMeaning, 9> kSenderMeanings = {{
     {"sent", &SenderCounters::sent, {"Chunks sent", ""}},
     {"resent", &SenderCounters::resent, {"Chunks sent again because they were asked for", ""}},
     {"zero", &SenderCounters::zero, {"Chunks of nothing but zeros, sent without payload", ""}},
@@ -150,7 +150,16 @@ constexpr std::array<SenderMeaning, 8> kSenderMeanings = {{
      &SenderCounters::slipped_ps,
      {"Time by which departures were late and could not be made up for",
       "the host is too busy, or its link slower than planned"}},
+    {"late_max_seconds",
+     &SenderCounters::late_ps,
+     {"The most that a departure was late, made up for or not",
+      "edges hold slots for as long: above `--patience` they put them out"}},
 }};
+
+std::string metric_name(const SenderMeaning& sender) {
+  const bool gauge = sender.count == &SenderCounters::late_ps;
+  return fmt::format("cotillion_sender_{}{}", sender.name, gauge ? "" : "_total");
+}
 
 struct OtherMeaning {
   const char* name;
@@ -263,8 +272,9 @@ std::vector<MetricMeaning> all_meanings() {
   add(all, "edge", kEdgeMeanings);
   add(all, "receiver", kReceiverMeanings);
   for (const SenderMeaning& sender : kSenderMeanings)
-    all.push_back({fmt::format("cotillion_sender_{}_total", sender.name), sender.meaning.help,
-                   sender.meaning.advice, MetricKind::kCounter});
+    all.push_back(
+        {metric_name(sender), sender.meaning.help, sender.meaning.advice,
+         sender.count == &SenderCounters::late_ps ? MetricKind::kGauge : MetricKind::kCounter});
   for (const OtherMeaning& other : kOtherMeanings)
     all.push_back({other.name, other.meaning.help, other.meaning.advice, other.kind});
   return all;
@@ -308,9 +318,10 @@ Metrics to_metrics(const ReceiverCounters& counters, const MetricLabels& labels)
 Metrics to_metrics(const SenderCounters& counters, const MetricLabels& labels) {
   Metrics metrics;
   for (const SenderMeaning& sender : kSenderMeanings) {
-    const bool time = sender.count == &SenderCounters::slipped_ps;
+    const bool time =
+        sender.count == &SenderCounters::slipped_ps || sender.count == &SenderCounters::late_ps;
     metrics.push_back(
-        metric_of(fmt::format("cotillion_sender_{}_total", sender.name), labels,
+        metric_of(metric_name(sender), labels,
                   double(counters.*sender.count) / (time ? kPicosecondsPerSecond : 1)));
   }
   return metrics;

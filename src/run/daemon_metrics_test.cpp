@@ -61,10 +61,12 @@ TEST(DaemonMetrics, AnIslandShowsItsReceiverAndItsSender) {
   SenderCounters sender;
   sender.sent = 9;
   sender.slipped_ps = 1'500'000'000'000;
+  sender.late_ps = 20'000'000'000;
   // Whoever adds a counter to a sender adds it here.
   EXPECT_EQ(to_metrics(sender, kTokyo).size(), sizeof(SenderCounters) / sizeof(std::uint64_t));
   EXPECT_EQ(named(to_metrics(sender, kTokyo), "cotillion_sender_sent_total").value, 9);
   EXPECT_EQ(named(to_metrics(sender, kTokyo), "cotillion_sender_slipped_seconds_total").value, 1.5);
+  EXPECT_EQ(named(to_metrics(sender, kTokyo), "cotillion_sender_late_max_seconds").value, 0.02);
 }
 
 TEST(DaemonMetrics, AClockThatNobodyKnowsShowsNoNumbers) {

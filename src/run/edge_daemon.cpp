@@ -86,7 +86,9 @@ std::optional<RoundReport> EdgeDaemon::next_report() {
     const IslandId sender = part.clique[std::size_t(bit)];
     if (bit == part.spec.own || std::size_t(sender) >= account->accepted.size()) continue;
     const Instant last = account->accepted[std::size_t(sender)];
-    report.arrivals.push_back({sender, last == kNever ? Duration{0} : last - part.start});
+    // Of a sender that is silent in this round the last one is of a round before.
+    const bool came = last != kNever && last >= part.start;
+    report.arrivals.push_back({sender, came ? last - part.start : Duration{0}});
   }
   parts_.erase(parts_.begin(), found + 1);
   return report;

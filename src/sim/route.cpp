@@ -1,20 +1,9 @@
 #include "sim/route.hpp"
 
 #include "base/check.hpp"
+#include "topology/lane_walk.hpp"
 
 namespace cotillion {
-
-PlaceId lane_begins(const Map& map, LaneId lane) {
-  const int link = lane / 2;
-  return link < int(map.links.size()) ? map.links[link].ends[lane % 2]
-                                      : link - int(map.links.size());
-}
-
-PlaceId lane_ends(const Map& map, LaneId lane) {
-  const int link = lane / 2;
-  return link < int(map.links.size()) ? map.links[link].ends[1 - lane % 2]
-                                      : link - int(map.links.size());
-}
 
 Route Route::of_stream(const Map& map, const std::vector<Ingress>& ingress, const Stream& stream) {
   COTILLION_CHECK(!stream.tree.empty() && stream.tree.front() == lane_up(map, stream.sender));

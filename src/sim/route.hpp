@@ -9,10 +9,6 @@
 
 namespace cotillion {
 
-// Where a lane begins and ends. An access lane does both at the island's own place.
-[[nodiscard]] PlaceId lane_begins(const Map& map, LaneId lane);
-[[nodiscard]] PlaceId lane_ends(const Map& map, LaneId lane);
-
 class Route {
  public:
   // One lane of the way. Kept small and in one piece: every packet reads it on every hop.

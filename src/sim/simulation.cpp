@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "sim/network.hpp"
 #include "sim/quarters.hpp"
+#include "topology/lane_walk.hpp"
 
 namespace cotillion {
 namespace {

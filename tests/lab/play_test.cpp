@@ -68,6 +68,46 @@ TEST_F(LabPlay, PlaysRoundsThatAreComplete) {
   EXPECT_GT(answer.at("emulator").at("packets").get<int>(), 0);
 }
 
+TEST_F(LabPlay, CountsPacketsOfEveryStreamOnEveryLink) {
+  ASSERT_EQ(play({"--rounds", "2"}), 0) << said();
+  const Json multicast = answer().at("multicast");
+  EXPECT_TRUE(multicast.at("is_real").get<bool>()) << multicast;
+  EXPECT_EQ(multicast.at("streams"), 3);
+  EXPECT_EQ(multicast.at("links"), 7);  // three up, and two links in both directions
+  EXPECT_GT(multicast.at("packets").get<int>(), 0);
+}
+
+TEST_F(LabPlay, HoldsMemoryAndLatenessAgainstTheSimulation) {
+  ASSERT_EQ(play({"--rounds", "3"}), 0) << said();
+  const Json answer = this->answer();
+  for (const Json& edge : answer.at("sides").at("edges")) {
+    EXPECT_EQ(edge.at("streams"), 2);
+    const double slot = edge.at("slot_bytes"), streams = edge.at("streams");
+    const Json& simulated = edge.at("seen").at(0);
+    const Json& measured = edge.at("seen").at(1);
+    const Json& beyond = measured.at("beyond_simulated");
+    const double packets = (measured.at("memory_peak_bytes").get<double>() -
+                            simulated.at("memory_peak_bytes").get<double>()) /
+                           slot;
+    EXPECT_DOUBLE_EQ(beyond.at("packets"), packets);
+    EXPECT_DOUBLE_EQ(beyond.at("packets_a_stream"), packets / streams);
+    EXPECT_EQ(beyond.at("verdict") == "within", packets / streams <= 2) << edge;
+    EXPECT_GT(measured.at("late_ms").get<double>(), 0) << "nothing real is that punctual";
+    EXPECT_GT(measured.at("late_packets").get<double>(), 0);
+    EXPECT_EQ(simulated.at("late_packets"), 0);
+  }
+  for (const Json& clique : answer.at("sides").at("cliques")) {
+    EXPECT_GT(clique.at("store_and_forward_ms").get<double>(), 0);
+    EXPECT_GT(clique.at("seen").at(1).at("emulator_ms").get<double>(), 0);
+  }
+  for (const Json& link : answer.at("measured").at("links")) {
+    EXPECT_GT(link.at("packet_ms").get<double>(), 0);
+    EXPECT_LE(link.at("late_p50_ms").get<double>(), link.at("late_p99_ms").get<double>());
+    EXPECT_LE(link.at("late_p99_ms").get<double>(), link.at("late_max_ms").get<double>());
+    EXPECT_GT(link.at("late_max_ms").get<double>(), 0);
+  }
+}
+
 TEST_F(LabPlay, PlaysWithoutPrivilegesToo) {
   const auto findings = examine({.rootless = true});
   if (!can_run(findings)) GTEST_SKIP() << "no rootless lab here:\n" << findings_text(findings);
@@ -86,28 +126,49 @@ TEST_F(LabPlay, RepairsEveryLossOnLastHops) {
 }
 
 TEST_F(LabPlay, FinishesUnderLossDuplicatesAndReordering) {
-  const int code = play({"--rounds", "6"}, R"(
-[[loss]]
-on = "core"
-rate = 0.005
-[[loss]]
-on = "last-hops"
-rate = 0.005
-[[duplicate]]
-on = "everywhere"
-rate = 0.01
-by = "2ms"
-[[reorder]]
-on = "everywhere"
-rate = 0.01
-by = "3ms"
-)");
+  const int code = play({"--rounds", "6"},
+                        testing::text_of(COTILLION_SOURCE_DIR "/examples/faults/rough-links.toml"));
   ASSERT_TRUE(code == 0 || code == 1) << said();
   const Json answer = this->answer();
   ASSERT_TRUE(answer.is_object()) << said();
   expect_no_member_failed(answer);
   EXPECT_EQ(answer.at("measured").at("rounds").size(), 6u);
-  EXPECT_EQ(code == 0, everything_came(answer.at("measured"))) << said();
+  const Json& measured = answer.at("measured");
+  EXPECT_EQ(code == 0, everything_came(measured)) << said();
+  // Multicast stays real: what is lost or doubled on a link is accounted for on the next.
+  EXPECT_TRUE(answer.at("multicast").at("is_real").get<bool>()) << said();
+  EXPECT_GT(answer.at("emulator").at("lost").get<int>(), 0) << said();
+  // Whatever an edge put out came to its island, on the second try where the first was lost.
+  for (std::size_t island = 0; island < 3; ++island)
+    EXPECT_EQ(measured.at("islands").at(island).at("counters").at("placed"),
+              measured.at("edges").at(island).at("counters").at("outputs"))
+        << said();
+}
+
+TEST_F(LabPlay, GoesOnWithoutAnIslandThatDies) {
+  ASSERT_EQ(play({"--rounds", "5"}, "[[dead]]\nisland = \"C\"\nfrom = \"1s\"\n"), 1) << said();
+  const Json answer = this->answer();
+  ASSERT_TRUE(answer.is_object()) << said();
+  expect_no_member_failed(answer);
+  const Json& rounds = answer.at("measured").at("rounds");
+  ASSERT_EQ(rounds.size(), 5u);
+  EXPECT_TRUE(rounds.front().at("absences").empty()) << rounds.front();
+  for (const char* who : {"A", "B"}) {
+    const Json& absences = rounds.back().at("absences");
+    EXPECT_TRUE(std::any_of(absences.begin(), absences.end(), [&](const Json& absence) {
+      return absence.at("at") == who && absence.at("from") == "C";
+    })) << absences;
+  }
+  EXPECT_TRUE(answer.at("multicast").at("is_real").get<bool>()) << said();
+}
+
+TEST_F(LabPlay, RefusesFaultsThatItCannotPlay) {
+  std::ofstream(folder_ / "faults.toml") << "[[restart]]\nisland = \"C\"\nfrom = \"1s\"\n";
+  const pid_t lab = start_lab({"--faults", (folder_ / "faults.toml").string()});
+  EXPECT_EQ(wait_for(lab), 2);
+  EXPECT_NE(said().find("faults.toml:3:8: restart[0].from: an edge that ends in a lab does not"),
+            std::string::npos)
+      << said();
 }
 
 // Stands for a program that averages: it finds three namespaces, and goes into each.
@@ -150,6 +211,51 @@ TEST_F(LabPlay, EndsCleanlyAfterCtrlCInTheMiddle) {
   const std::size_t rounds = answer.at("measured").at("rounds").size();
   EXPECT_GE(rounds, 2u);
   EXPECT_LT(rounds, 2000u);
+}
+
+TEST_F(LabPlay, EndsCleanlyWhenItIsAskedToBeforeItPlays) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    const pid_t lab = start_lab({"--rounds", "2000", "--json"});
+    const auto spaces = wait_until_built(lab);
+    ::kill(lab, signal);
+    EXPECT_NE(wait_for(lab), 0) << said();
+    expect_nothing_left(spaces);
+  }
+}
+
+TEST_F(LabPlay, EndsAtOnceWhenItIsAskedToTwice) {
+  const pid_t lab = start_lab({"--rounds", "2000", "--json"});
+  const auto spaces = wait_until_built(lab);
+  ::kill(lab, SIGTERM);
+  ::usleep(100'000);
+  ::kill(lab, SIGTERM);
+  EXPECT_NE(wait_for(lab), 0);
+  expect_nothing_left(spaces);
+}
+
+TEST_F(LabPlay, LeavesNothingWhenTheJobFails) {
+  // Edges that wait for nobody: no two clocks are as exact as that.
+  const pid_t lab = start_lab({"--rounds", "1", "--patience", "0ms"});
+  const auto spaces = wait_until_built(lab);
+  EXPECT_EQ(wait_for(lab), 3);
+  expect_nothing_left(spaces);
+  // The same reason of seven programs is told once.
+  const std::string words = "but edges wait 0.0 ms";
+  const auto first = said().find(words);
+  EXPECT_NE(first, std::string::npos) << said();
+  EXPECT_EQ(said().find(words, first + 1), std::string::npos) << said();
+}
+
+TEST_F(LabPlay, LeavesNothingWhenItsReaderHasGone) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const pid_t lab = start({"lab", (folder_ / "plan.json").string(), "--rounds", "1"},
+                          "/proc/self/fd/" + std::to_string(ends[1]));
+  const auto spaces = wait_until_built(lab);
+  ::close(ends[0]);
+  ::close(ends[1]);
+  EXPECT_EQ(wait_for(lab), 3);
+  expect_nothing_left(spaces);
 }
 
 TEST_F(LabPlay, LeavesNothingWhenItIsKilledInTheMiddle) {

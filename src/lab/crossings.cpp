@@ -1,0 +1,113 @@
+#include "lab/crossings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "topology/lane_walk.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::size_t kProblemsSaid = 20;
+
+class Audit {
+ public:
+  Audit(const PlanFile& plan, const WanBooks& books) : plan_(plan), books_(books) {}
+
+  // Its number is that of its counts in the books.
+  void follow(const MulticastGroup& group, std::size_t number, bool expected) {
+    const std::uint64_t sent = book(group.tree.front()).by_group[number];
+    if (sent > 0) ++found.streams;
+    if (sent == 0 && expected) say(group, "sent nothing", group.tree.front());
+    for (LaneId lane = 0; lane < LaneId(books_.lanes.size()); ++lane) {
+      const std::uint64_t seen = book(lane).by_group[number];
+      found.packets += seen;
+      if (seen > 0) crossed_[std::size_t(lane)] = true;
+      if (!crosses(plan_, group, lane)) {
+        if (seen > 0) say(group, fmt::format("has no business, {} packets of it,", seen), lane);
+        continue;
+      }
+      const LaneId before = lane_before(plan_.map, group.tree, lane);
+      if (before == lane) continue;
+      const std::uint64_t left = book(before).left_by_group[number];
+      if (seen != left)
+        say(group,
+            fmt::format("came {} times, having left {} {} times,", seen,
+                        lane_name(plan_.map, before), left),
+            lane);
+    }
+  }
+
+  Crossings take() {
+    found.links = std::size_t(std::count(crossed_.begin(), crossed_.end(), true));
+    if (said_ > kProblemsSaid)
+      found.problems.push_back(
+          fmt::format("and {} more crossings that are wrong", said_ - kProblemsSaid));
+    return std::move(found);
+  }
+
+  Crossings found;
+
+ private:
+  [[nodiscard]] const LaneBook& book(LaneId lane) const { return books_.lanes[std::size_t(lane)]; }
+
+  void say(const MulticastGroup& group, const std::string& what, LaneId lane) {
+    if (++said_ > kProblemsSaid) return;
+    found.problems.push_back(fmt::format("{}'s stream for {} {} on {}",
+                                         plan_.map.islands[std::size_t(group.sender)].name,
+                                         to_text(group.address), what, lane_name(plan_.map, lane)));
+  }
+
+  const PlanFile& plan_;
+  const WanBooks& books_;
+  std::vector<bool> crossed_ = std::vector<bool>(books_.lanes.size(), false);
+  std::size_t said_ = 0;
+};
+
+}  // namespace
+
+bool crosses(const PlanFile& plan, const MulticastGroup& group, LaneId lane) {
+  if (std::find(group.tree.begin(), group.tree.end(), lane) != group.tree.end()) return true;
+  return std::any_of(group.receivers.begin(), group.receivers.end(), [&](IslandId island) {
+    const Ingress& ingress = plan.ingress[std::size_t(island)];
+    return ingress.edge == kNoAggregator && lane == lane_down(plan.map, island);
+  });
+}
+
+Crossings crossings_of(const PlanFile& plan, const MulticastGroups& groups, const WanBooks& books,
+                       std::size_t rounds, const std::vector<IslandId>& silent) {
+  Audit audit(plan, books);
+  const auto& all = groups.all();
+  for (std::size_t number = 0; number < all.size(); ++number) {
+    const MulticastGroup& group = all[number];
+    const bool dead = std::find(silent.begin(), silent.end(), group.sender) != silent.end();
+    const bool played = std::any_of(group.phases.begin(), group.phases.end(),
+                                    [&](int phase) { return std::size_t(phase) < rounds; });
+    audit.follow(group, number, played && !dead);
+  }
+  return audit.take();
+}
+
+std::string crossings_text(const Crossings& crossings) {
+  const std::string size =
+      fmt::format("{} on {}, {}", counted(crossings.streams, "stream"),
+                  counted(crossings.links, "link"), counted(crossings.packets, "packet"));
+  if (crossings.problems.empty())
+    return fmt::format(
+        "Multicast is real: {}; each stream crossed each link of its tree once, and no other link.",
+        size);
+  return fmt::format("Not every stream crossed its tree once and nothing else ({}):\n  {}", size,
+                     fmt::join(crossings.problems, "\n  "));
+}
+
+Json crossings_json(const Crossings& crossings) {
+  return {{"is_real", crossings.problems.empty()},
+          {"streams", crossings.streams},
+          {"links", crossings.links},
+          {"packets", crossings.packets},
+          {"problems", crossings.problems}};
+}
+
+}  // namespace cotillion
