@@ -13,6 +13,10 @@
 namespace cotillion {
 namespace {
 
+int links_of(const Map& map) {
+  return int(map.links.size());
+}
+
 Port port_of(const Map& map, LaneId lane) {
   return is_access(map, lane) ? Port{Port::Kind::kIsland} : Port{Port::Kind::kLink, lane / 2};
 }
