@@ -168,7 +168,9 @@ Chart loss_chart(const std::vector<Runs>& policies, bool against_tokens) {
   chart.x_label =
       against_tokens ? "tokens, all islands together (millions)" : "time on the planned clock (s)";
   chart.y_label = "held-out loss of the averaged model (nats per byte)";
-  chart.caption = "Mean over seeds; best at the end first.";
+  const bool seeds = std::any_of(policies.begin(), policies.end(),
+                                 [](const Runs& runs) { return runs.size() > 1; });
+  chart.caption = seeds ? "Mean over seeds; best at the end first." : "Best at the end first.";
   chart.y_from_zero = false;
   for (const Runs& runs : policies)
     chart.series.push_back(curve(
