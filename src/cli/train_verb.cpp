@@ -97,7 +97,9 @@ std::vector<Training> train_all(const Options& options, const PlanFile& plan, co
   events.learner = load_learner;
   if (options.exchange == "simulated")
     events.carrier = [&](const Recipe& recipe, std::int64_t elements, std::int64_t steps) {
-      auto carrier = simulated_carrier(plan, recipe, faults, elements, steps);
+      auto played = as_played(plan, recipe, elements, Duration{1'000'000'000});
+      if (!played) throw Stop{kUsedWrongly, played.error().message};
+      auto carrier = simulated_carrier(*played, faults, steps);
       if (!carrier) throw Stop{kUsedWrongly, carrier.error().message};
       return std::move(*carrier);
     };

@@ -49,7 +49,7 @@ class TorchLearner final : public Learner {
 
   void apply(const VectorMove& move) override {
     const torch::NoGradGuard no_gradients;
-    const Span span = span_of(move.fragment, move.fragments, elements_);
+    const Span span = span_of(move.fragment, move.fragments, elements_, move.grain);
     const auto rows = std::int64_t(move.islands.size());
     const bool all = rows == settings_.islands;
     const Tensor which = all ? Tensor() : index(move.islands);

@@ -67,6 +67,7 @@ Recipe recipe_from(const Json& json) {
   for (const Json& round : json.value("rounds", Json::array()))
     recipe.rounds.push_back(round_from(round));
   recipe.fragments = int(whole(json, "fragments", 1, 4096));
+  if (json.contains("grain")) recipe.grain = whole(json, "grain", 1, kMany);
   recipe.own_weight = number(json, "own_weight", 0, 1);
   recipe.momentum = number(json, "momentum", 0, 1);
   recipe.momentum_at_sender = json.at("momentum_at_sender");
@@ -193,6 +194,7 @@ Json to_json(const Recipe& recipe) {
                {"shares", recipe.shares},
                {"step_s", recipe.step_time},
                {"fragments", recipe.fragments},
+               {"grain", recipe.grain},
                {"own_weight", recipe.own_weight},
                {"momentum", recipe.momentum},
                {"momentum_at_sender", recipe.momentum_at_sender},

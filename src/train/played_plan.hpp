@@ -1,0 +1,31 @@
+// A plan as packets play it, for a model of so many floats: the network scaled to the model, so
+// that every time is the plan's own, and the recipe on the clock of packets. They need a little
+// longer than fluid streams do, and rounds are longer by that where the plan has no slack for it.
+// Whoever trains by this recipe, ideally, through the simulator or in a lab, copies and merges the
+// same elements at the same steps.
+#pragma once
+
+#include "coordinate/casting.hpp"
+#include "train/recipe.hpp"
+
+namespace cotillion {
+
+struct PlayedPlan {
+  PlanFile plan;  // scaled
+  CastingSettings casting;
+  Recipe recipe;
+};
+
+// The plan for a payload of so many floats: rates, memories and sizes in proportion.
+[[nodiscard]] PlanFile scaled_to(const PlanFile& plan, std::int64_t elements);
+
+// The recipe must be the plan's own rotation. Patience: how long edges wait for a packet beyond its
+// latest planned arrival. Refuses what cannot be played: unequal weights, contributions that are
+// lost by lot, plans that Casting refuses.
+[[nodiscard]] Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe,
+                                           std::int64_t elements, Duration patience);
+
+// How many rounds begin within so many steps, and end by then or later.
+[[nodiscard]] int rounds_within(const Recipe& recipe, std::int64_t steps);
+
+}  // namespace cotillion
