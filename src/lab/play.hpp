@@ -17,6 +17,7 @@ struct PlaySettings {
   std::string exchange = "whole";
   int fragments = 8;
   std::string element = "f32";
+  bool rehearse = true;  // without training code; otherwise agents wait for it at desk_socket()
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   std::function<bool()> asked_to_end = [] { return false; };
 };

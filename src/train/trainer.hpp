@@ -41,6 +41,15 @@ struct TrainingPoint {
   double norm = 0;      // of the mean model
 };
 
+// What an exchange through real daemons was like, of all islands together.
+struct LabRecord {
+  std::int64_t copies = 0, corrections = 0;
+  std::int64_t late = 0;     // copies that were renewed after they had left: older ones were sent
+  double latest_ms = 0;      // by how much, the worst
+  std::int64_t missing = 0;  // contributions that corrections lacked
+  std::vector<std::string> problems;  // sentences
+};
+
 struct Training {
   Recipe recipe;  // without its rounds
   ClockSummary account;
@@ -57,6 +66,7 @@ struct Training {
   double computed_seconds = 0;        // real time that it took
   bool finished = false;              // not when it was stopped
   bool diverged = false;              // ended when the loss was no longer a number
+  std::optional<LabRecord> lab;
 };
 
 // The first time at which the mean model is as good as that.

@@ -52,6 +52,18 @@ RecipeRound round_from(const Json& json) {
           json.at("everyone").get<bool>()};
 }
 
+Json to_json(const LabRecord& lab) {
+  return {{"copies", lab.copies},    {"corrections", lab.corrections},
+          {"late_copies", lab.late}, {"latest_ms", lab.latest_ms},
+          {"missing", lab.missing},  {"problems", lab.problems}};
+}
+
+LabRecord lab_from(const Json& json) {
+  return {whole(json, "copies", 0, kMany),      whole(json, "corrections", 0, kMany),
+          whole(json, "late_copies", 0, kMany), number(json, "latest_ms", 0, kMany),
+          whole(json, "missing", 0, kMany),     json.at("problems")};
+}
+
 Recipe recipe_from(const Json& json) {
   Recipe recipe;
   recipe.name = json.at("name");
@@ -258,6 +270,7 @@ Json to_json(const Training& training) {
                {"diverged", training.diverged},
                {"points", Json::array()}};
   for (const TrainingPoint& point : training.points) json["points"].push_back(to_json(point));
+  if (training.lab) json["lab"] = to_json(*training.lab);
   return json;
 }
 
@@ -289,6 +302,7 @@ Training training_from(const Json& json) {
       throw std::runtime_error("island_loss is not one for each island");
   }
   if (training.points.empty()) throw std::runtime_error("a training without points");
+  if (json.contains("lab")) training.lab = lab_from(json.at("lab"));
   return training;
 }
 

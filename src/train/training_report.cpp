@@ -148,6 +148,21 @@ std::string about(const std::vector<Training>& trainings) {
       one.settings.batch, one.settings.rate, one.device, one.unigram_entropy);
 }
 
+std::string lab_text(const Training& training) {
+  const LabRecord& lab = *training.lab;
+  std::string text = fmt::format("{}: {} copies and {} corrections through real agents and edges; ",
+                                 training.recipe.name, lab.copies, lab.corrections);
+  text += lab.missing == 0 ? std::string("nothing was missing")
+                           : fmt::format("{} contributions were missing", lab.missing);
+  text += lab.late == 0 ? std::string(", and every copy was renewed before it left.")
+                        : fmt::format(
+                              ", and {} copies were renewed too late, by {:.0f} ms at worst: this "
+                              "machine is too slow for this step time.",
+                              lab.late, lab.latest_ms);
+  for (const std::string& problem : lab.problems) text += " " + problem + ".";
+  return text;
+}
+
 // The mean over seeds, point by point.
 Series curve(const Runs& runs, const auto& x, const auto& y) {
   Series series;
@@ -247,6 +262,8 @@ std::string training_text(const std::vector<Training>& trainings) {
   std::string text = wrapped(about(trainings)) + "\n" + table_of(rows_of(trainings)).text();
   const Rows staleness = staleness_rows(trainings);
   if (staleness.size() > 1) text += "\n" + table_of(staleness).text();
+  for (const Training& training : trainings)
+    if (training.lab) text += "\n" + wrapped(lab_text(training));
   return text;
 }
 
@@ -260,6 +277,8 @@ IllustratedPage training_page(const std::vector<Training>& trainings, const std:
     return page.figures.back().svg;
   };
   page.page.sections.push_back({"Loss", {about(trainings)}, rows_of(trainings), {}});
+  for (const Training& training : trainings)
+    if (training.lab) page.page.sections.back().paragraphs.push_back(lab_text(training));
   std::vector<std::string>& figures = page.page.sections.back().figures;
   figures.push_back(drawn("loss-against-time", loss_chart(policies, false)));
   figures.push_back(drawn("loss-against-tokens", loss_chart(policies, true)));
