@@ -88,7 +88,7 @@ class Trainer {
     one.islands = 1;
     const std::int64_t elements = load_learner(one)->parameters();
     for (const Recipe& recipe : recipes) {
-      auto played = as_played(plan_, recipe, elements, patience_of(exchanges_));
+      auto played = as_played(plan_, recipe, elements, {patience_of(exchanges_), exchanges_.pace});
       if (!played) throw Stop{kUsedWrongly, played.error().message};
       played_.emplace(recipe.name, std::move(*played));
     }

@@ -12,6 +12,7 @@ struct ExchangeOptions {
   std::vector<std::string> names = {"ideal"};
   std::string faults;
   std::string patience;  // empty: as suits them
+  int pace = 1;
   bool rootless = false;
 
   [[nodiscard]] bool has(const std::string& name) const;

@@ -271,6 +271,11 @@ void add_train(CLI::App& app, Outcome& outcome) {
                     "What befalls packets of a simulated exchange or in a lab");
   train->add_option("--patience", options->exchanges.patience,
                     "How long edges wait for a late packet (default 1ms; with a lab 50ms)");
+  train
+      ->add_option("--pace", options->exchanges.pace,
+                   "In a lab, play a second of the plan in so many (default 1), so that a slow "
+                   "machine's steps fit into the plan's")
+      ->check(CLI::Range(1, 1000));
   train->add_flag("--rootless", options->exchanges.rootless,
                   "A lab in a user namespace, as without privileges, even as root");
   train->add_option("--as-island", options->as_island)->group("");

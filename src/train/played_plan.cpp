@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::int64_t kChunksLeast = 512;  // a packet should pass in a small part of a round
 
-double seconds(Duration time) {
-  return double(time.ps) / kPicosecondsPerSecond;
-}
-
 // Everything has come when the last packet would be given up.
-RecipeRound timed(const Casting& casting, RoundId number, const RecipeRound& planned, int islands) {
+RecipeRound timed(const Casting& casting, RoundId number, const RecipeRound& planned, int islands,
+                  int pace) {
+  const auto seconds = [&](Duration time) {
+    return double(time.ps) / kPicosecondsPerSecond / pace;
+  };
   const JobSpec& job = casting.job();
   const Instant start = casting.start_of(number, {0}), end = casting.start_of(number + 1, {0});
   RecipeRound round = planned;
@@ -86,8 +86,43 @@ PlanFile scaled_to(const PlanFile& given, std::int64_t elements) {
   return plan;
 }
 
+void slow_down(PlanFile& plan, int pace) {
+  const auto slower = [&](BitsPerSecond& rate) { rate = rate / double(pace); };
+  const auto longer = [&](Seconds& time) { time.ps *= pace; };
+  for (Island& island : plan.map.islands) {
+    slower(island.up);
+    slower(island.down);
+  }
+  for (Link& link : plan.map.links) {
+    for (BitsPerSecond& rate : link.rate) slower(rate);
+    for (Duration& latency : link.latency) latency.ps *= pace;
+  }
+  for (Ingress& ingress : plan.ingress) ingress.latency.ps *= pace;
+  Plan& made = plan.plan;
+  for (Seconds* time :
+       {&made.settings.slack, &made.settings.step_time, &made.round, &made.streamed_delay})
+    longer(*time);
+  for (Seconds& objective : made.objectives) longer(objective);
+  for (PlannedRound& round : made.rounds) {
+    for (Seconds* time : {&round.start, &round.length, &round.planned}) longer(*time);
+    for (LaneUse& use : round.lanes) slower(use.rate);
+    for (PlannedClique& clique : round.cliques) {
+      longer(clique.price);
+      longer(clique.serialisation);
+      slower(clique.rate);
+      slower(clique.binding.bound);
+      clique.binding.cycle_excess.ps *= pace;
+      for (Stream& stream : clique.streams) {
+        longer(stream.offset);
+        slower(stream.rate);
+        for (Arrival& arrival : stream.receivers) arrival.latency.ps *= pace;
+      }
+    }
+  }
+}
+
 Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::int64_t elements,
-                             Duration patience) {
+                             const PacketSettings& settings) {
   if (recipe.kind != Recipe::Kind::kRotation || !recipe.policy.starts_with("plan"))
     return failure("only the plan's own policy is played packet by packet, not " + recipe.policy);
   for (const double share : recipe.shares)
@@ -95,17 +130,18 @@ Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::in
       return failure("islands of unequal weight are trained ideally, not packet by packet");
   if (recipe.lost > 0) return failure("--lose is for ideal exchanges; here --faults loses packets");
   PlayedPlan played{scaled_to(plan, elements), {}, recipe};
+  slow_down(played.plan, settings.pace);
   const bool streamed = recipe.rounds[0].arrives.front() < recipe.rounds[0].length;
   played.casting.exchange =
       streamed || recipe.fragments > 1 ? Exchange::kStreamed : Exchange::kWhole;
   played.casting.fragments = recipe.fragments;
-  played.casting.patience = patience;
+  played.casting.patience = settings.patience;
   const auto casting = Casting::make(played.plan, played.casting);
   if (!casting) return Unexpected<Error>{casting.error()};
   played.recipe.grain = std::int64_t(elements_per_chunk(casting->job()));
   for (std::size_t k = 0; k < recipe.rounds.size(); ++k)
     played.recipe.rounds[k] =
-        timed(*casting, RoundId(k + 1), recipe.rounds[k], island_count(recipe));
+        timed(*casting, RoundId(k + 1), recipe.rounds[k], island_count(recipe), settings.pace);
   return played;
 }
 

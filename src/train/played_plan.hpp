@@ -19,11 +19,19 @@ struct PlayedPlan {
 // The plan for a payload of so many floats: rates, memories and sizes in proportion.
 [[nodiscard]] PlanFile scaled_to(const PlanFile& plan, std::int64_t elements);
 
-// The recipe must be the plan's own rotation. Patience: how long edges wait for a packet beyond its
-// latest planned arrival. Refuses what cannot be played: unequal weights, contributions that are
-// lost by lot, plans that Casting refuses.
+// The same on links that are so many times longer and slower: everything takes so many times as
+// long.
+void slow_down(PlanFile& plan, int pace);
+
+struct PacketSettings {
+  Duration patience{1'000'000'000};  // of edges, beyond a packet's latest planned arrival
+  int pace = 1;  // seconds in which a second of the plan is played; the recipe has the plan's own
+};
+// The recipe must be the plan's own rotation. Refuses what cannot be played: unequal weights,
+// contributions that are lost by lot, plans that Casting refuses.
 [[nodiscard]] Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe,
-                                           std::int64_t elements, Duration patience);
+                                           std::int64_t elements,
+                                           const PacketSettings& settings = {});
 
 // How many rounds begin within so many steps, and end by then or later.
 [[nodiscard]] int rounds_within(const Recipe& recipe, std::int64_t steps);

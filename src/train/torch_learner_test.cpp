@@ -189,7 +189,7 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
       settings.rate = 1e-2;
       settings.evaluations = 2;
       const auto ideally = make_learner(small(3)), simulated = make_learner(small(3));
-      const auto played = as_played(plan, *recipe, simulated->parameters(), {1'000'000'000});
+      const auto played = as_played(plan, *recipe, simulated->parameters());
       ASSERT_TRUE(played.has_value()) << played.error().message;
       const Training expected =
           train(*ideally, played->recipe, corpus, *model_named("mlp"), settings);

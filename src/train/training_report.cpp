@@ -157,7 +157,7 @@ std::string lab_text(const Training& training) {
   text += lab.late == 0 ? std::string(", and every copy was renewed before it left.")
                         : fmt::format(
                               ", and {} copies were renewed too late, by {:.0f} ms at worst: this "
-                              "machine is too slow for this step time.",
+                              "machine is too slow for this step time; give a --pace.",
                               lab.late, lab.latest_ms);
   for (const std::string& problem : lab.problems) text += " " + problem + ".";
   return text;

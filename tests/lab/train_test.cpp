@@ -71,9 +71,9 @@ TEST_F(LabTraining, LearnsTheSameIdeallySimulatedAndInTheLab) {
           EXPECT_NEAR(made.at(what).get<double>(), ideal[p].at(what).get<double>(), within)
               << policy << ", point " << p << " of " << trainings[other].at("recipe").at("name");
         };
-        near("loss_of_mean", 1e-4);
-        near("training_loss", 1e-4);
-        near("distance", 1e-3 * ideal[p].at("distance").get<double>() + 1e-6);
+        near("loss_of_mean", 5e-6);
+        near("training_loss", 5e-6);
+        near("distance", 1e-5 * (1 + ideal[p].at("distance").get<double>()));
       }
   }
 }
