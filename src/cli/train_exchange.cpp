@@ -20,7 +20,8 @@ namespace {
 Duration patience_of(const ExchangeOptions& exchanges) {
   if (!exchanges.patience.empty())
     return option_value(parse_duration(exchanges.patience), "--patience");
-  return exchanges.has("lab") ? Duration{50'000'000'000} : Duration{1'000'000'000};
+  const Duration each = exchanges.has("lab") ? Duration{50'000'000'000} : Duration{1'000'000'000};
+  return {each.ps * exchanges.pace};
 }
 
 LabRecord record_of(const LabTrainingAccount& account) {
@@ -31,7 +32,9 @@ LabRecord record_of(const LabTrainingAccount& account) {
     record.late += std::int64_t(island.late_copies);
     record.latest_ms = std::max(record.latest_ms, double(island.latest_ns) / 1e6);
     record.missing += std::int64_t(island.absent);
+    record.process_mb = std::max(record.process_mb, double(island.resident) / 1e6);
   }
+  record.agent_mb = double(account.agent) / 1e6;
   record.problems = account.problems;
   return record;
 }

@@ -269,8 +269,9 @@ void add_train(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"ideal", "simulated", "lab"}));
   train->add_option("--faults", options->exchanges.faults,
                     "What befalls packets of a simulated exchange or in a lab");
-  train->add_option("--patience", options->exchanges.patience,
-                    "How long edges wait for a late packet (default 1ms; with a lab 50ms)");
+  train->add_option(
+      "--patience", options->exchanges.patience,
+      "How long edges wait for a late packet (default 1ms; with a lab 50ms; times the pace)");
   train
       ->add_option("--pace", options->exchanges.pace,
                    "In a lab, play a second of the plan in so many (default 1), so that a slow "

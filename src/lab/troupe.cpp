@@ -87,6 +87,13 @@ void Troupe::ask_to_end() const {
   world_.children().signal(parts_.front().process, SIGTERM);
 }
 
+std::vector<pid_t> Troupe::agents() const {
+  std::vector<pid_t> agents;
+  for (const TroupeMember& part : parts_)
+    if (part.name.starts_with("island ")) agents.push_back(part.process);
+  return agents;
+}
+
 std::vector<std::string> Troupe::failures() const {
   std::vector<std::string> list;
   for (const TroupeMember& part : parts_)

@@ -39,6 +39,8 @@ class Troupe {
   [[nodiscard]] std::vector<std::string> failures() const;
   // The same, and of those who have not ended.
   [[nodiscard]] std::vector<std::string> problems() const;
+  // Processes of islands.
+  [[nodiscard]] std::vector<pid_t> agents() const;
   // What the coordinator said last.
   [[nodiscard]] std::string last_words() const { return last_line(parts_.front()); }
 

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <thread>
 
+#include "lab/memory_in_use.hpp"
 #include "lab/scale.hpp"
 #include "lab/steady.hpp"
 #include "lab/troupe.hpp"
@@ -50,6 +52,7 @@ class Lab final : public Carrier {
     const std::string file = settings_.folder + "/plan.json";
     if (!(std::ofstream(file) << *text)) return failure(file + " cannot be written");
     WorldSettings world;
+    world.queue.ps *= played_.pace;
     world.faults = settings_.faults;
     world.seed = settings_.seed;
     auto built = World::make(played_.plan, world);
@@ -130,6 +133,8 @@ class Lab final : public Carrier {
       account.problems.emplace_back(problem.what());
     }
     if (troupe_) {
+      for (const pid_t agent : troupe_->agents())
+        account.agent = std::max(account.agent, memory_in_use(process_name(agent)));
       troupe_->ask_to_end();
       const Instant until = steady_now() + kLabTakesLeave;
       while (!troupe_->code() && steady_now() < until)

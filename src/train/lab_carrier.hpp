@@ -23,6 +23,7 @@ struct LabTrainingSettings {
 // What came of it, when the carrier is gone.
 struct LabTrainingAccount {
   std::vector<LabAccount> islands;
+  std::uint64_t agent = 0;            // bytes in memory, the largest agent's: its own and the desk
   std::vector<std::string> problems;  // sentences
 };
 

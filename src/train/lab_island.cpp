@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "lab/memory_in_use.hpp"
 #include "train/desk_clock.hpp"
 #include "train/training_file.hpp"
 
@@ -31,8 +32,7 @@ class Trainee {
     return true;
   }
 
-  [[nodiscard]] Result<std::string> reply(Ask what, const std::string& body,
-                                          const Resident& at_start) {
+  [[nodiscard]] Result<std::string> reply(Ask what, const std::string& body) {
     switch (what) {
       case Ask::kBackward:
         return std::string(bytes_of_value(learner_->backward(values_of<std::uint8_t>(body))[0]));
@@ -54,8 +54,7 @@ class Trainee {
         return std::string(bytes_of_values(learner_->row(Buffer::kModel, 0)));
       case Ask::kAccount: {
         LabAccount account = clock_->account();
-        account.resident = resident_memory().most;
-        account.resident_at_start = at_start.now;
+        account.resident = memory_in_use("self");
         return std::string(bytes_of_value(account));
       }
       default:
@@ -76,7 +75,7 @@ Result<PlayedPlan> played_by(const LabIslandSetup& setup) {
   text << std::ifstream(setup.plan).rdbuf();
   auto plan = read_plan(text.str(), setup.plan);
   if (!plan) return failure(to_text(plan.error().front()));
-  PlayedPlan played{std::move(*plan), {}, setup.recipe};
+  PlayedPlan played{std::move(*plan), {}, setup.recipe, 1};
   played.casting.exchange = setup.streamed ? Exchange::kStreamed : Exchange::kWhole;
   played.casting.fragments = setup.recipe.fragments;
   played.casting.patience = setup.patience;
@@ -128,20 +127,6 @@ Result<LabIslandSetup> read_lab_island(const std::string& text) {
   return setup;
 }
 
-Resident resident_memory() {
-  Resident resident;
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string name;
-    std::uint64_t kilobytes = 0;
-    words >> name >> kilobytes;
-    if (name == "VmHWM:") resident.most = kilobytes * 1024;
-    if (name == "VmRSS:") resident.now = kilobytes * 1024;
-  }
-  return resident;
-}
-
 Result<bool> be_lab_island(
     const std::string& socket,
     const std::function<std::unique_ptr<Learner>(const LearnerSettings&)>& make) {
@@ -153,7 +138,6 @@ Result<bool> be_lab_island(
     return Unexpected<Error>{error};
   };
   std::optional<Trainee> trainee;
-  Resident at_start;
   for (;;) {
     const auto question = link->hear(kIdle);
     if (!question) return Unexpected<Error>{question.error().within("whoever conducts")};
@@ -164,14 +148,13 @@ Result<bool> be_lab_island(
         if (!setup) return refuse(setup.error());
         auto played = played_by(*setup);
         if (!played) return refuse(played.error());
-        at_start = resident_memory();
         trainee.emplace(*setup, std::move(*played), make(setup->learner));
         if (const auto joined = trainee->join(); !joined) return refuse(joined.error());
         if (auto told = link->answer(""); !told) return told;
         continue;
       }
       if (!trainee) return refuse({"it has not been set up"});
-      const auto answer = trainee->reply(question->what, question->body, at_start);
+      const auto answer = trainee->reply(question->what, question->body);
       if (!answer) return refuse(answer.error());
       if (auto told = link->answer(*answer); !told) return told;
     } catch (const std::exception& problem) {

@@ -29,10 +29,4 @@ struct LabIslandSetup {
     const std::string& socket,
     const std::function<std::unique_ptr<Learner>(const LearnerSettings&)>& make);
 
-// Bytes of memory that this process has at most had in use (VmHWM), and has now (VmRSS).
-struct Resident {
-  std::uint64_t most = 0, now = 0;
-};
-[[nodiscard]] Resident resident_memory();
-
 }  // namespace cotillion

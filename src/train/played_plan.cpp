@@ -1,5 +1,7 @@
 #include "train/played_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -129,7 +131,13 @@ Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::in
     if (std::abs(share - recipe.shares[0]) > 1e-12)
       return failure("islands of unequal weight are trained ideally, not packet by packet");
   if (recipe.lost > 0) return failure("--lose is for ideal exchanges; here --faults loses packets");
-  PlayedPlan played{scaled_to(plan, elements), {}, recipe};
+  for (const Link& link : plan.map.links)
+    for (const Duration latency : link.latency)
+      if (latency.ps > kLatencyMax.ps / settings.pace)
+        return failure(fmt::format("at a pace of {} {} is longer than {}; {} is possible",
+                                   settings.pace, link_name(plan.map, link), to_text(kLatencyMax),
+                                   kLatencyMax.ps / latency.ps));
+  PlayedPlan played{scaled_to(plan, elements), {}, recipe, settings.pace};
   slow_down(played.plan, settings.pace);
   const bool streamed = recipe.rounds[0].arrives.front() < recipe.rounds[0].length;
   played.casting.exchange =

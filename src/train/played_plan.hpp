@@ -14,6 +14,7 @@ struct PlayedPlan {
   PlanFile plan;  // scaled
   CastingSettings casting;
   Recipe recipe;
+  int pace = 1;  // the plan's times are so many times the recipe's
 };
 
 // The plan for a payload of so many floats: rates, memories and sizes in proportion.

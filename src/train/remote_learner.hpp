@@ -25,6 +25,7 @@ class RemoteLearner final : public Learner {
 
   [[nodiscard]] std::int64_t parameters() const override { return eye_->parameters(); }
   [[nodiscard]] std::string device() const override;
+  [[nodiscard]] int vectors() const override { return eye_->vectors(); }
   void apply(const VectorMove& move) override;
   [[nodiscard]] std::vector<double> backward(const std::vector<std::uint8_t>& tokens) override;
   void update(double rate) override;

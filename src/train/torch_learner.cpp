@@ -47,6 +47,12 @@ class TorchLearner final : public Learner {
   [[nodiscard]] std::int64_t parameters() const override { return elements_; }
   [[nodiscard]] std::string device() const override { return device_.is_cuda() ? "cuda" : "cpu"; }
 
+  [[nodiscard]] int vectors() const override {
+    int count = 2;  // moments
+    for (const Tensor& buffer : buffers_) count += buffer.defined() ? 1 : 0;
+    return count;
+  }
+
   void apply(const VectorMove& move) override {
     const torch::NoGradGuard no_gradients;
     const Span span = span_of(move.fragment, move.fragments, elements_, move.grain);

@@ -99,7 +99,7 @@ Rows rows_of(const std::vector<Training>& trainings) {
   const bool target = std::any_of(trainings.begin(), trainings.end(),
                                   [](const Training& t) { return t.settings.target > 0; });
   Rows rows = {{"policy", "loss", "±", "behind the best", "islands", "distance", "steps", "Mtokens",
-                "clock s", "trains", "GB sent"}};
+                "clock s", "trains", "GB sent", "B/parameter"}};
   if (target) rows[0].emplace_back("s to target");
   const std::vector<Runs> policies = by_policy(trainings);
   for (const Runs& runs : policies) {
@@ -111,7 +111,8 @@ Rows rows_of(const std::vector<Training>& trainings) {
                     number(mean_of(runs, late_distance), "{:.5f}"), fmt::format("{}", one.steps),
                     number(one.points.empty() ? 0 : one.points.back().tokens / 1e6, "{:.2f}"),
                     number(one.seconds, "{:.1f}"), fmt::format("{:.0f} %", 100 * one.utilisation),
-                    number(one.egress_bytes / 1e9, "{:.1f}")});
+                    number(one.egress_bytes / 1e9, "{:.1f}"),
+                    one.memory.vectors > 0 ? fmt::format("{}", 4 * one.memory.vectors) : "–"});
     if (target)
       rows.back().push_back(
           number(mean_of(runs, [](const Training& t) { return t.target_time.value_or(INFINITY); }),
@@ -159,6 +160,10 @@ std::string lab_text(const Training& training) {
                               ", and {} copies were renewed too late, by {:.0f} ms at worst: this "
                               "machine is too slow for this step time; give a --pace.",
                               lab.late, lab.latest_ms);
+  text += fmt::format(
+      " A training process has {:.0f} MB in memory, its agent {:.0f} MB with the desk that they "
+      "share: {:.0f} bytes per parameter.",
+      lab.process_mb, lab.agent_mb, lab.agent_mb * 1e6 / double(training.parameters));
   for (const std::string& problem : lab.problems) text += " " + problem + ".";
   return text;
 }
