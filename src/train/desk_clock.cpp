@@ -63,10 +63,14 @@ Result<bool> DeskClock::offer(const Appointment& due, const std::vector<float>& 
   if (due.round >= rounds_) return true;
   std::int64_t before = due.round - 1;
   while (before >= 0 && !clock_.meets(before, island_)) --before;
-  if (before >= 0) {
+  const bool begun = desk_.desk().words().round.load() > 0;
+  if (before >= 0 || begun) {
     if (auto known = learn_origin(); !known) return known;
-    const std::int64_t last = leaves(before, due.fragment), next = leaves(due.round, due.fragment);
-    if (auto slept = sleep_until(origin_ns_ + last + (next - last) / 3); !slept) return slept;
+    const std::int64_t next = leaves(due.round, due.fragment);
+    if (before >= 0) {
+      const std::int64_t last = leaves(before, due.fragment);
+      if (auto slept = sleep_until(origin_ns_ + last + (next - last) / 3); !slept) return slept;
+    }
     const std::int64_t late = wall_clock_now() - (origin_ns_ + next);
     if (late > 0) {
       ++account_.late_copies;
