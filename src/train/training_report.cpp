@@ -98,8 +98,11 @@ std::string number(double value, const char* form = "{:.4f}") {
 Rows rows_of(const std::vector<Training>& trainings) {
   const bool target = std::any_of(trainings.begin(), trainings.end(),
                                   [](const Training& t) { return t.settings.target > 0; });
+  const bool memory = std::any_of(trainings.begin(), trainings.end(),
+                                  [](const Training& t) { return t.memory.vectors > 0; });
   Rows rows = {{"policy", "loss", "±", "behind the best", "islands", "distance", "steps", "Mtokens",
-                "clock s", "trains", "GB sent", "B/parameter"}};
+                "clock s", "trains", "GB sent"}};
+  if (memory) rows[0].emplace_back("B/parameter");
   if (target) rows[0].emplace_back("s to target");
   const std::vector<Runs> policies = by_policy(trainings);
   for (const Runs& runs : policies) {
@@ -111,8 +114,10 @@ Rows rows_of(const std::vector<Training>& trainings) {
                     number(mean_of(runs, late_distance), "{:.5f}"), fmt::format("{}", one.steps),
                     number(one.points.empty() ? 0 : one.points.back().tokens / 1e6, "{:.2f}"),
                     number(one.seconds, "{:.1f}"), fmt::format("{:.0f} %", 100 * one.utilisation),
-                    number(one.egress_bytes / 1e9, "{:.1f}"),
-                    one.memory.vectors > 0 ? fmt::format("{}", 4 * one.memory.vectors) : "–"});
+                    number(one.egress_bytes / 1e9, "{:.1f}")});
+    if (memory)
+      rows.back().push_back(one.memory.vectors > 0 ? fmt::format("{}", 4 * one.memory.vectors)
+                                                   : "–");
     if (target)
       rows.back().push_back(
           number(mean_of(runs, [](const Training& t) { return t.target_time.value_or(INFINITY); }),
