@@ -44,7 +44,7 @@ std::string fresh_folder() {
   static const auto base = private_folder();
   static int number = 0;
   if (!base) throw Stop{kWorldFailed, base.error().message};
-  const std::string folder = fmt::format("{}/{}", *base, ++number);
+  std::string folder = fmt::format("{}/{}", *base, ++number);
   if (::mkdir(folder.c_str(), 0700) != 0) throw Stop{kWorldFailed, folder + " cannot be made"};
   return folder;
 }

@@ -36,7 +36,7 @@ std::string process_name(pid_t process) {
   const std::string ours = space_of("self");
   std::error_code error;
   for (fs::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename();
+    std::string name = at->path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::vector<std::string> numbers = status_of(name, "NSpid:");
     if (!numbers.empty() && numbers.back() == std::to_string(process) && space_of(name) == ours)
