@@ -125,9 +125,7 @@ class Trainer {
           lab_carrier(played(recipe), steps, settings, *remote_,
                       [this, run = std::pair(recipe.name, one_.seed)](
                           const LabTrainingAccount& account) { labs_[run] = record_of(account); });
-      if (!carrier)
-        throw Stop{kWorldFailed, carrier.error().message +
-                                     "; `cotillion lab doctor` says what this machine lacks"};
+      if (!carrier) throw Stop{kWorldFailed, carrier.error().message};
       return std::move(*carrier);
     };
   }

@@ -56,7 +56,9 @@ class Lab final : public Carrier {
     world.faults = settings_.faults;
     world.seed = settings_.seed;
     auto built = World::make(played_.plan, world);
-    if (!built) return Unexpected<Error>{built.error()};
+    if (!built)
+      return failure(built.error().message +
+                     "; `cotillion lab doctor` says what this machine lacks");
     world_ = std::move(*built);
     troupe_.emplace(*world_, play_);
     if (auto begun = troupe_->start_everyone(file); !begun) return begun;
