@@ -3,7 +3,7 @@
 JOBS := $(shell nproc)
 
 help:
-	@echo 'make demo      build, then plan the nine-city map and play the plan (installs what is missing)'
+	@echo 'make demo      build, then plan the nine-city map, play the plan and train by it (installs what is missing)'
 	@echo 'make test      build, then run every test'
 	@echo 'make build     leave the release binary at build/release/cotillion'
 	@echo 'make check     formatting and clang-tidy'
@@ -15,8 +15,10 @@ help:
 	@echo 'make fuzz      every fuzzer for FUZZ_SECONDS (default 60) seconds'
 	@echo 'make fmt       format the sources'
 
+# Without libtorch nothing is trained, and all else works.
 setup:
 	@tools/setup
+	@tools/setup packages-train.txt || echo 'setup: going on without libtorch: `cotillion train` will not train here'
 
 build/release/build.ninja: CMakeLists.txt CMakePresets.json | setup
 	cmake --preset release >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }

@@ -7,9 +7,11 @@
 #include "cli/report_page.hpp"
 #include "cli/settings.hpp"
 #include "cli/torch_module.hpp"
+#include "cli/train_exchange.hpp"
 #include "cli/verbs.hpp"
+#include "lab/confinement.hpp"
+#include "train/lab_island.hpp"
 #include "train/recipes.hpp"
-#include "train/simulated_carrier.hpp"
 #include "train/study.hpp"
 #include "train/training_file.hpp"
 #include "train/training_report.hpp"
@@ -26,8 +28,8 @@ struct Options {
   std::vector<double> island_weights;
   double lose = 0;
   std::string missing = "mean";
-  std::string exchange = "ideal";
-  std::string faults;
+  ExchangeOptions exchanges;
+  std::string as_island;
   std::string export_recipes;
   std::string output;
   std::string figures;
@@ -44,9 +46,9 @@ PlanFile plan_of(const Options& options, Provenance& made_by) {
 }
 
 Faults faults_of(const Options& options, const PlanFile& plan, Provenance& made_by) {
-  if (options.faults.empty()) return {};
-  const std::string text = read_file(options.faults);
-  auto faults = read_faults(text, options.faults, plan);
+  if (options.exchanges.faults.empty()) return {};
+  const std::string text = read_file(options.exchanges.faults);
+  auto faults = read_faults(text, options.exchanges.faults, plan);
   if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
   made_by.inputs.emplace_back("faults", fingerprint(text));
   return std::move(*faults);
@@ -65,7 +67,6 @@ std::vector<Recipe> recipes_of(const Options& options, const PlanFile& plan) {
   for (const std::string& policy : options.policies) {
     auto recipe = recipe_for(plan, policy, settings);
     if (!recipe) throw Stop{kUsedWrongly, recipe.error().message};
-    if (options.exchange == "simulated") recipe->name += ", simulated";
     recipes.push_back(std::move(*recipe));
   }
   return recipes;
@@ -89,18 +90,9 @@ void export_recipes(const Options& options, const Provenance& made_by,
 
 std::vector<Training> train_all(const Options& options, const PlanFile& plan, const Faults& faults,
                                 const std::vector<Recipe>& recipes, const Provenance& made_by) {
-  const auto study = prepare(options.study, island_count(recipes.front()));
-  if (!study) throw Stop{kUsedWrongly, study.error().message};
   const auto say = progress_line();
   const Interrupt interrupt;
   StudyEvents events;
-  events.learner = load_learner;
-  if (options.exchange == "simulated")
-    events.carrier = [&](const Recipe& recipe, std::int64_t elements, std::int64_t steps) {
-      auto carrier = simulated_carrier(plan, recipe, faults, elements, steps);
-      if (!carrier) throw Stop{kUsedWrongly, carrier.error().message};
-      return std::move(*carrier);
-    };
   events.progress = [&](const Recipe& recipe, std::uint64_t seed, const Progress& progress,
                         const ClockSummary& account) {
     say(progress_text(recipe, seed, progress, account));
@@ -112,9 +104,10 @@ std::vector<Training> train_all(const Options& options, const PlanFile& plan, co
       write_file(options.output, file_of(made_by, so_far).dump(1) + "\n");
   };
   try {
-    std::vector<Training> trainings = run_study(options.study, *study, recipes, {}, events);
+    std::vector<Training> trained =
+        train_by(options.exchanges, options.study, plan, faults, recipes, std::move(events));
     end_progress();
-    return trainings;
+    return trained;
   } catch (const std::exception& problem) {
     end_progress();
     throw Stop{kWorldFailed, problem.what()};
@@ -133,17 +126,21 @@ std::vector<Training> read_all(const Options& options, Provenance& made_by) {
   return all;
 }
 
-void run(Options& options, Outcome& code) {
+void check(const Options& options) {
   for (const std::string& file : {options.output, options.export_recipes})
     if (!file.empty()) expect_writable(file);
-  if (!options.faults.empty() && options.exchange != "simulated")
-    throw Stop{kUsedWrongly, "--faults needs --exchange simulated; --lose is for ideal ones"};
-  if (!options.study.training.checkpoint.empty() && options.exchange == "simulated")
+  if (!options.exchanges.faults.empty() && !options.exchanges.of_packets())
     throw Stop{kUsedWrongly,
-               "--checkpoint: a simulated exchange has packets in flight, and cannot be "
+               "--faults needs --exchange simulated or lab; --lose is for ideal ones"};
+  if (!options.study.training.checkpoint.empty() && options.exchanges.of_packets())
+    throw Stop{kUsedWrongly,
+               "--checkpoint: an exchange of packets has some of them in flight, and cannot be "
                "taken up again"};
   if (options.plan.empty() && options.from.empty())
     throw Stop{kUsedWrongly, "PLAN is required, or --from"};
+}
+
+void run(Options& options, Outcome& code) {
   if (options.study.training.steps == 0 && options.study.training.seconds == 0)
     options.study.training.steps = 300;
   options.study.split = options.split == "alike" ? Split::kAlike : Split::kBySource;
@@ -177,6 +174,28 @@ void run(Options& options, Outcome& code) {
   else
     print(text);
   if (!trainings.back().finished) code.code = kWorldFailed;
+}
+
+// A lab is built in a process of its own, from which nothing gets out; all else is done there too.
+void run_confined(Options& options, Outcome& code) {
+  Confinement confinement = confinement_at_hand();
+  confinement.rootless = confinement.rootless || options.exchanges.rootless;
+  const auto ended = confined(confinement, [&]() -> int {
+    try {
+      run(options, code);
+      return code.code;
+    } catch (const Stop& stop) {
+      fmt::print(stderr, "{}\n", stop.message);
+      return stop.code;
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "cotillion: {}\n", error.what());
+      return kWorldFailed;
+    }
+  });
+  if (!ended)
+    throw Stop{kWorldFailed, ended.error().message +
+                                 "\n`cotillion lab doctor` says what else this machine lacks"};
+  code.code = *ended;
 }
 
 std::string policy_help() {
@@ -241,10 +260,26 @@ void add_train(CLI::App& app, Outcome& outcome) {
                    "In their place: mean of those present (default), or one's own")
       ->check(CLI::IsMember({"mean", "own"}));
   train
-      ->add_option("--exchange", options->exchange,
-                   "ideal: averages as planned; simulated: packet by packet, of the plan itself")
-      ->check(CLI::IsMember({"ideal", "simulated"}));
-  train->add_option("--faults", options->faults, "What befalls packets of a simulated exchange");
+      ->add_option(
+          "--exchange", options->exchanges.names,
+          "ideal (default): averages as planned; simulated: packet by packet, of the plan "
+          "itself; lab: by the daemons on real sockets, islands as processes. Several may be "
+          "given, and go by one clock")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"ideal", "simulated", "lab"}));
+  train->add_option("--faults", options->exchanges.faults,
+                    "What befalls packets of a simulated exchange or in a lab");
+  train->add_option(
+      "--patience", options->exchanges.patience,
+      "How long edges wait for a late packet (default 1ms; with a lab 50ms; times the pace)");
+  train
+      ->add_option("--pace", options->exchanges.pace,
+                   "In a lab, play a second of the plan in so many (default 1), so that a slow "
+                   "machine's steps fit into the plan's")
+      ->check(CLI::Range(1, 1000));
+  train->add_flag("--rootless", options->exchanges.rootless,
+                  "A lab in a user namespace, as without privileges, even as root");
+  train->add_option("--as-island", options->as_island)->group("");
   train->add_option("--device", study.learner.device, "auto (default), cpu, cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   train->add_flag("--exact", study.learner.exact, "No TF32 on a GPU");
@@ -261,7 +296,18 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("-o,--output", options->output, "Write the trainings as JSON");
   train->add_option("--figures", options->figures, "Write figures and a page into this folder");
   train->add_flag("--json", options->json, "Print them as JSON");
-  train->callback([options, &outcome] { run(*options, outcome); });
+  train->callback([options, &outcome] {
+    if (!options->as_island.empty()) {
+      const auto served = be_lab_island(options->as_island, load_learner);
+      if (!served) throw Stop{kWorldFailed, served.error().message};
+      return;
+    }
+    check(*options);
+    if (options->exchanges.has("lab"))
+      run_confined(*options, outcome);
+    else
+      run(*options, outcome);
+  });
 }
 
 }  // namespace cotillion::cli

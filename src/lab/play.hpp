@@ -24,6 +24,7 @@ struct PlaySettings {
   int fragments = 8;
   std::string element = "f32";
   std::vector<Death> deaths;
+  bool rehearse = true;  // without training code; otherwise agents wait for it at desk_socket()
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   std::function<bool()> asked_to_end = [] { return false; };
 };

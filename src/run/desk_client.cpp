@@ -227,6 +227,42 @@ void DeskClient::done(const Correction& correction) {
   desk_.let_go(correction.fragment);
 }
 
+Result<bool> DeskClient::offer_fragment(int f, const DeskSource& source) {
+  const std::int64_t began = wall_clock_now();
+  while (!desk_.try_hold(f, Desk::Holder::kTraining)) {
+    if (auto good = check(); !good) return good;
+    if (since(began) >= kFirstPatience)
+      return failure(
+          fmt::format("the agent has held fragment {} for {}", f, wait_text(since(began))));
+    pause({20'000'000});
+  }
+  source(desk_.run(f).first, desk_.copy(f));
+  desk_.offered(f, wall_clock_now());
+  desk_.let_go(f);
+  return true;
+}
+
+Result<Correction> DeskClient::wait_for(int f, Duration most) {
+  const std::int64_t began = wall_clock_now();
+  DeskFragment& fragment = desk_.fragment(f);
+  for (;;) {
+    const std::uint32_t news = desk_.words().news.load(std::memory_order_acquire);
+    if (fragment.made.load(std::memory_order_acquire) !=
+            fragment.taken.load(std::memory_order_relaxed) &&
+        desk_.try_hold(f, Desk::Holder::kTraining))
+      return Correction{f, desk_.run(f).first, desk_.tray(f), fragment.account};
+    if (const auto good = check(); !good) return Unexpected<Error>{good.error()};
+    if (ended()) return failure("the job has ended: " + desk_.words().reason.read());
+    const Duration left = most - since(began);
+    if (left.ps <= 0) return failure(lateness(since(began)));
+    desk_.wait(news, std::min(left, kLook));
+  }
+}
+
+void DeskClient::count_step() const {
+  desk_.words().steps.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::string DeskClient::lateness(Duration waited) const {
   const DeskWords& words = desk_.words();
   const RoundId round = words.round.load();

@@ -43,6 +43,12 @@ class DeskClient {
   // says who is late and for how long.
   [[nodiscard]] Result<Correction> wait(Duration most);
   void done(const Correction& correction);
+
+  // For training code that keeps the plan's clock by itself, in place of step() and wait(): it says
+  // when which fragment is copied, and for which correction it waits. Nothing else is offered.
+  [[nodiscard]] Result<bool> offer_fragment(int f, const DeskSource& source);
+  [[nodiscard]] Result<Correction> wait_for(int f, Duration most);
+  void count_step() const;
   // No more corrections will come: the job has ended as it should.
   [[nodiscard]] bool ended() const;
   // Whether the job has not failed and the agent is there; an Error says what happened.

@@ -257,5 +257,33 @@ TEST(Desk, IsNotOpenedFromAnythingElse) {
   EXPECT_THAT(DeskDoor::open(std::string(200, 'x')).error().message, HasSubstr("no path"));
 }
 
+TEST(Desk, TrainingCodeThatKeepsTheClockChoosesItsFragments) {
+  Agent agent;
+  auto client = DeskClient::join(path(), 6, kLong);
+  ASSERT_TRUE(client.has_value()) << client.error().message;
+  const auto ones = [](std::uint64_t, std::span<float> values) {
+    std::fill(values.begin(), values.end(), 1.0F);
+  };
+  ASSERT_TRUE(client->offer_fragment(1, ones).has_value());
+  EXPECT_EQ(agent.desk.fragment(0).offers, 0u);
+  EXPECT_EQ(agent.desk.fragment(1).offers, 1u);
+  ASSERT_TRUE(agent.desk.lay(0, of_round(1), add(5)));
+  // The other fragment's correction is not what it waits for, and the copy is not renewed
+  // meanwhile.
+  const auto late = client->wait_for(1, kSoon);
+  ASSERT_FALSE(late.has_value());
+  EXPECT_THAT(late.error().message, HasSubstr("no correction within"));
+  ASSERT_TRUE(agent.desk.lay(1, of_round(1), add(3)));
+  const auto mine = client->wait_for(1, kLong);
+  ASSERT_TRUE(mine.has_value()) << mine.error().message;
+  EXPECT_THAT(mine->values, Each(3.0F));
+  EXPECT_EQ(mine->account.round, 1u);
+  client->done(*mine);
+  EXPECT_THAT(agent.desk.copy(1), Each(4.0F));
+  EXPECT_EQ(agent.desk.fragment(1).offers, 1u);
+  client->count_step();
+  EXPECT_EQ(agent.desk.words().steps, 1u);
+}
+
 }  // namespace
 }  // namespace cotillion

@@ -189,6 +189,7 @@ void Actor::on_time(Instant now) {
 }
 
 void Actor::snapshot(RoundId round, std::uint64_t first, std::span<float> values) {
+  stagehand_.chunk_wanted(self_, round, first, values.size());
   std::copy_n(model_.begin() + std::ptrdiff_t(first), values.size(), values.begin());
   merge_->to_sent(first, values);
   stagehand_.chunk_copied(self_, round, first, values);
@@ -207,6 +208,7 @@ void Actor::fragment_ready(RoundId round, int fragment) {
     receiver_->skip(round, fragment);
   else
     receiver_->merge(round, fragment, elements(fragment));
+  stagehand_.fragment_done(self_, round, fragment);
 }
 
 void Actor::late_ready(RoundId round, int fragment) {

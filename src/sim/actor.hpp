@@ -19,9 +19,12 @@ class Stagehand {
  public:
   virtual void carry(const Route& route, ByteView packet) = 0;
   virtual void step_taken(IslandId island, std::uint64_t step) = 0;
+  virtual void chunk_wanted(IslandId island, RoundId round, std::uint64_t first,
+                            std::size_t count) = 0;
   virtual void chunk_copied(IslandId island, RoundId round, std::uint64_t first,
                             std::span<const float> values) = 0;
-  virtual void fragment_merged(IslandId island, RoundId round, int fragment) = 0;
+  virtual void fragment_merged(IslandId island, RoundId round, int fragment) = 0;  // just before
+  virtual void fragment_done(IslandId island, RoundId round, int fragment) = 0;
   virtual void late_merged(IslandId island, RoundId round, int fragment) = 0;
   virtual void round_closed(IslandId island, RoundId round, std::span<const Absence> absences) = 0;
 

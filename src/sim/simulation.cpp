@@ -141,6 +141,17 @@ class Simulation final : public Stagehand, public Audience {
       settings_.before_merge(*actors_[std::size_t(island)], island, round, fragment);
   }
 
+  void fragment_done(IslandId island, RoundId round, int fragment) override {
+    if (settings_.after_merge)
+      settings_.after_merge(*actors_[std::size_t(island)], island, round, fragment);
+  }
+
+  void chunk_wanted(IslandId island, RoundId round, std::uint64_t first,
+                    std::size_t count) override {
+    if (settings_.before_copy)
+      settings_.before_copy(*actors_[std::size_t(island)], island, round, first, count);
+  }
+
   void chunk_copied(IslandId island, RoundId round, std::uint64_t first,
                     std::span<const float> values) override {
     if (settings_.after_copy) settings_.after_copy(island, round, first, values);

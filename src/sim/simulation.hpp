@@ -26,11 +26,14 @@ struct SimulationSettings {
   // When an island has finished a step of actors.step_time: for training under a plan.
   std::function<void(Actor&, IslandId, std::uint64_t step)> step;
   std::vector<Spectator*> spectators;
-  // For tests that check averages, and need to see all that becomes of a model: an island copied
-  // elements from `first` on; it is about to merge a fragment; it merged what came late; it gave
-  // its account of a round, so long after the start of the first one.
+  // For those who need to see all that becomes of a model: an island is about to copy so many
+  // elements from `first` on; it copied them; it is about to merge a fragment; it has; it merged
+  // what came late; it gave its account of a round, so long after the start of the first one.
+  std::function<void(Actor&, IslandId, RoundId, std::uint64_t first, std::size_t count)>
+      before_copy;
   std::function<void(IslandId, RoundId, std::uint64_t first, std::span<const float>)> after_copy;
   std::function<void(Actor&, IslandId, RoundId, int fragment)> before_merge;
+  std::function<void(Actor&, IslandId, RoundId, int fragment)> after_merge;
   std::function<void(Actor&, IslandId, RoundId, int fragment)> after_late;
   std::function<void(Actor&, IslandId, RoundId, std::span<const Absence>, Duration)> after_close;
   // Everything in the order of time, though nobody looks: the outcome is the same, later.

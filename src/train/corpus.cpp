@@ -57,6 +57,18 @@ int follower(const std::array<int, kFollowers>& followers, Random& random) {
 
 }  // namespace
 
+double bigram_entropy(const std::string& text) {
+  std::vector<double> pairs(256 * 256, 0.0), firsts(256, 0.0);
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    ++pairs[std::size_t(std::uint8_t(text[i])) * 256 + std::uint8_t(text[i + 1])];
+    ++firsts[std::uint8_t(text[i])];
+  }
+  double sum = 0;
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair)
+    if (pairs[pair] > 0) sum -= pairs[pair] * std::log(pairs[pair] / firsts[pair / 256]);
+  return text.size() < 2 ? 0 : sum / double(text.size() - 1);
+}
+
 Result<Corpus> make_corpus(std::vector<Document> documents, int islands, Split split,
                            std::uint64_t seed, std::size_t least) {
   Random random(seed);

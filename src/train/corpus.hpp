@@ -27,6 +27,10 @@ struct Corpus {
   double unigram_entropy = 0;  // of the held-out bytes, nats: what a model without context can do
 };
 
+// Of every byte given the one before it, as often as they follow each other in this text, nats: no
+// model that knows one byte of context can do better on it.
+[[nodiscard]] double bigram_entropy(const std::string& text);
+
 // Every sixteenth document is held out. Refuses where an island would have less than `least` bytes.
 [[nodiscard]] Result<Corpus> make_corpus(std::vector<Document> documents, int islands, Split split,
                                          std::uint64_t seed, std::size_t least);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <filesystem>
 #include <fstream>
 
@@ -85,6 +87,15 @@ TEST(Corpus, AFoldersFirstFoldersAreItsSources) {
   EXPECT_EQ((*documents)[1].source, "b");
   EXPECT_FALSE(read_folder((folder / "nowhere").string()).has_value());
   std::filesystem::remove_all(folder);
+}
+
+TEST(Corpus, ABigramModelKnowsTheByteBefore) {
+  EXPECT_NEAR(bigram_entropy("abababab"), 0, 1e-12);
+  // After an a comes a or b, after a b always a.
+  EXPECT_NEAR(bigram_entropy("aabaabaaba"), std::log(2.0) * 6 / 9, 1e-12);
+  EXPECT_EQ(bigram_entropy("a"), 0);
+  const Corpus corpus = *make_corpus(synthetic_documents(1, 200'000, 3), 3, Split::kAlike, 1, 4096);
+  EXPECT_LT(bigram_entropy(corpus.held_out), corpus.unigram_entropy - 0.5);
 }
 
 }  // namespace

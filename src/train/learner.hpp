@@ -42,6 +42,9 @@ class Learner : public Vectors {
  public:
   [[nodiscard]] virtual std::int64_t parameters() const = 0;  // of one island
   [[nodiscard]] virtual std::string device() const = 0;
+  // Of vectors as long as the model that one island keeps: it, its gradient, the optimizer's, and
+  // what the policy asked for until now.
+  [[nodiscard]] virtual int vectors() const = 0;
   // Tokens of all islands, as draw_batch gives them. Fills Buffer::kGradient; the loss of each
   // island, nats per byte.
   [[nodiscard]] virtual std::vector<double> backward(const std::vector<std::uint8_t>& tokens) = 0;

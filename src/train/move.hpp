@@ -42,16 +42,20 @@ struct VectorMove {
   std::vector<Term> terms;  // none: zero
   int fragment = 0;
   int fragments = 1;
-  bool merges = false;  // brings in what others sent: disagreement is measured before it
+  bool merges = false;     // brings in what others sent: disagreement is measured before it
+  std::int64_t grain = 1;  // parts begin at multiples of so many elements, as packets do
 };
 
 struct Span {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
-[[nodiscard]] inline Span span_of(int fragment, int fragments, std::int64_t elements) {
-  const std::int64_t first = elements * fragment / fragments;
-  return {first, elements * (fragment + 1) / fragments - first};
+[[nodiscard]] inline Span span_of(int fragment, int fragments, std::int64_t elements,
+                                  std::int64_t grain = 1) {
+  const std::int64_t grains = (elements + grain - 1) / grain;
+  const std::int64_t first = grains * fragment / fragments * grain;
+  const std::int64_t end = grains * (fragment + 1) / fragments * grain;
+  return {first, (end < elements ? end : elements) - first};
 }
 
 // Where vectors live.

@@ -14,7 +14,7 @@ float& PlainVectors::at(Buffer buffer, int island, std::int64_t element) {
 }
 
 void PlainVectors::apply(const VectorMove& move) {
-  const Span span = span_of(move.fragment, move.fragments, elements_);
+  const Span span = span_of(move.fragment, move.fragments, elements_, move.grain);
   std::vector<float> sums;
   for (std::size_t row = 0; row < move.islands.size(); ++row)
     for (std::int64_t e = span.first; e < span.first + span.count; ++e) {

@@ -39,8 +39,9 @@ struct Recipe {
 
   std::vector<RecipeRound> rounds;  // one period
   int fragments = 1;
-  double own_weight = 1;  // a
-  double momentum = 0;    // μ
+  std::int64_t grain = 1;  // elements in a packet, where fragments are whole packets
+  double own_weight = 1;   // a
+  double momentum = 0;     // μ
   bool momentum_at_sender = false;
   double lost = 0;  // the share of contributions that never come
   bool own_for_missing = false;

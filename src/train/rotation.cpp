@@ -1,48 +1,36 @@
 // The paper's rule on the plan's clock, whole or by fragments, with its refinements: own weight,
 // momentum, contributions that are missing. The arithmetic is that of protocol/merge.
 #include <algorithm>
-#include <cmath>
 
-#include "base/check.hpp"
 #include "base/random.hpp"
 #include "train/dance.hpp"
+#include "train/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
-
 class Rotation final : public Dance {
  public:
   explicit Rotation(const Recipe& recipe)
-      : recipe_(recipe), islands_(island_count(recipe)), hidden_(hides(recipe)) {
-    COTILLION_CHECK(!recipe.rounds.empty());
-    prompt_ = recipe.momentum == 0;
-    for (const RecipeRound& round : recipe.rounds) {
-      starts_.push_back(period_);
-      period_ += round.length;
-      prompt_ = prompt_ && round.length >= recipe.step_time;
-    }
-  }
+      : recipe_(recipe), clock_(recipe_), islands_(island_count(recipe)), hidden_(hides(recipe)) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return double(steps) * recipe_.step_time;
+    return clock_.time_after(steps);
   }
 
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
     std::vector<VectorMove> moves;
     // Rounds in order, and in each the copies before the merges: rounds may be shorter than steps.
-    const std::int64_t first = round_at(double(steps - 1) * recipe_.step_time) - 1;
-    const std::int64_t last = round_at(double(steps + 1) * recipe_.step_time);
-    for (std::int64_t k = std::max<std::int64_t>(0, first); k <= last; ++k) {
+    const auto [first, last] = clock_.rounds_at(steps);
+    for (std::int64_t k = first; k <= last; ++k) {
       for (int f = 0; f < recipe_.fragments; ++f) {
         const std::vector<int> copying =
-            those([&](int island) { return copy_step(k, island, f) == steps; });
+            those([&](int island) { return clock_.copy_step(k, island, f) == steps; });
         if (!copying.empty()) copy(moves, k, f, copying);
       }
       for (int f = 0; f < recipe_.fragments; ++f) {
         const std::vector<int> merging =
-            those([&](int island) { return merge_step(k, island, f) == steps; });
+            those([&](int island) { return clock_.merge_step(k, island, f) == steps; });
         if (!merging.empty()) merge(moves, k, f, merging);
       }
     }
@@ -58,13 +46,14 @@ class Rotation final : public Dance {
     for (std::int64_t k = 0; k < looked; ++k)
       for (int i = 0; i < islands_; ++i)
         for (int f = 0; f < recipe_.fragments; ++f) {
-          const double delay = double(merge_step(k, i, f) - copy_step(k, i, f)) * recipe_.step_time;
+          const double delay =
+              clock_.time_after(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f));
           account.delay_mean += delay;
           account.delay_max = std::max(account.delay_max, delay);
           ++count;
         }
     account.delay_mean /= count;
-    account.cycle = period_ / double(rounds);
+    account.cycle = clock_.period() / double(rounds);
     return account;
   }
 
@@ -72,21 +61,6 @@ class Rotation final : public Dance {
   static bool hides(const Recipe& recipe) {
     return recipe.own_weight < 1 || (recipe.momentum > 0 && recipe.momentum_at_sender);
   }
-  [[nodiscard]] const RecipeRound& round(std::int64_t k) const {
-    return recipe_.rounds[std::size_t(k % std::int64_t(recipe_.rounds.size()))];
-  }
-  [[nodiscard]] double start(std::int64_t k) const {
-    const auto rounds = std::int64_t(recipe_.rounds.size());
-    const std::int64_t periods = k / rounds;
-    return double(periods) * period_ + starts_[std::size_t(k % rounds)];
-  }
-  [[nodiscard]] std::int64_t round_at(double time) const {
-    const auto cycles = std::int64_t(std::floor(time / period_));
-    const double within = time - double(cycles) * period_;
-    const auto next = std::upper_bound(starts_.begin(), starts_.end(), within);
-    return cycles * std::int64_t(starts_.size()) + (next - starts_.begin()) - 1;
-  }
-
   template <class Condition>
   [[nodiscard]] std::vector<int> those(Condition condition) const {
     std::vector<int> islands;
@@ -94,20 +68,9 @@ class Rotation final : public Dance {
       if (condition(i)) islands.push_back(i);
     return islands;
   }
-  [[nodiscard]] std::size_t at(int island, int fragment) const {
-    return std::size_t(island) * std::size_t(recipe_.fragments) + std::size_t(fragment);
-  }
-  [[nodiscard]] std::int64_t merge_step(std::int64_t k, int island, int fragment) const {
-    return std::max(merged_by(k, island, fragment), copy_step(k, island, fragment));
-  }
-  [[nodiscard]] std::int64_t copy_step(std::int64_t k, int island, int fragment) const {
-    const double due = start(k) + round(k).leaves[at(island, fragment)];
-    const auto own = std::int64_t(std::floor(due / recipe_.step_time + kRounding));
-    return k == 0 || prompt_ ? own : std::max(own, merged_by(k - 1, island, fragment));
-  }
-  [[nodiscard]] std::int64_t merged_by(std::int64_t k, int island, int fragment) const {
-    const double due = start(k) + round(k).arrives[at(island, fragment)];
-    return std::int64_t(std::ceil(due / recipe_.step_time - kRounding));
+  [[nodiscard]] VectorMove move(Buffer into, std::vector<int> who, std::vector<Term> terms,
+                                int f) const {
+    return {into, std::move(who), std::move(terms), f, recipe_.fragments, false, recipe_.grain};
   }
 
   static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
@@ -115,19 +78,18 @@ class Rotation final : public Dance {
   void copy(std::vector<VectorMove>& moves, std::int64_t k, int f,
             const std::vector<int>& who) const {
     const auto add = [&](Buffer into, std::vector<Term> terms) {
-      moves.push_back({into, who, std::move(terms), f, recipe_.fragments});
+      moves.push_back(move(into, who, std::move(terms), f));
     };
-    if (prompt_) {
+    if (clock_.prompt()) {
       // A correction that has come, and waits for the end of the step, is on the wire already.
       std::vector<int> waiting, others;
-      for (const int i : who)
-        (k > 0 && merged_by(k - 1, i, f) > copy_step(k, i, f) ? waiting : others).push_back(i);
+      for (const int i : who) (clock_.copies_ahead(k, i, f) ? waiting : others).push_back(i);
       std::vector<Term> terms = {{Buffer::kModel}};
       if (hidden_) terms.push_back({Buffer::kHidden});
-      if (!others.empty()) moves.push_back({sent(k), others, terms, f, recipe_.fragments});
+      if (!others.empty()) moves.push_back(move(sent(k), others, terms, f));
       if (waiting.empty()) return;
       terms.insert(terms.begin(), {{sent(k - 1), 1, rows(k - 1, f, waiting)}, {sent(k - 1), -1}});
-      moves.push_back({sent(k), waiting, terms, f, recipe_.fragments});
+      moves.push_back(move(sent(k), waiting, terms, f));
       return;
     }
     if (!hidden_) return add(sent(k), {{Buffer::kModel}});
@@ -148,12 +110,12 @@ class Rotation final : public Dance {
   void merge(std::vector<VectorMove>& moves, std::int64_t k, int f,
              const std::vector<int>& who) const {
     const auto add = [&](Buffer into, std::vector<Term> terms) {
-      moves.push_back({into, who, std::move(terms), f, recipe_.fragments});
+      moves.push_back(move(into, who, std::move(terms), f));
       return moves.size() - 1;
     };
     const Buffer s = sent(k);
     Term average{s, 1, rows(k, f, who)};
-    if (recipe_.momentum > 0 && !recipe_.momentum_at_sender && round(k).everyone) {
+    if (recipe_.momentum > 0 && !recipe_.momentum_at_sender && clock_.round(k).everyone) {
       // The first average is where momentum starts from.
       if (k == first_of_everyone())
         add(Buffer::kTheta, {average});
@@ -191,7 +153,7 @@ class Rotation final : public Dance {
   [[nodiscard]] std::vector<double> rows(std::int64_t k, int f, const std::vector<int>& who) const {
     std::vector<double> rows;
     for (const int i : who) {
-      const auto first = round(k).mixing.begin() + std::ptrdiff_t(i) * islands_;
+      const auto first = clock_.round(k).mixing.begin() + std::ptrdiff_t(i) * islands_;
       std::vector<double> row(first, first + islands_);
       double missing = 0;
       for (int j = 0; recipe_.lost > 0 && j < islands_; ++j)
@@ -215,11 +177,9 @@ class Rotation final : public Dance {
   }
 
   const Recipe recipe_;
+  const RotationClock clock_;
   const int islands_;
   const bool hidden_;
-  bool prompt_ = false;  // copies need not wait for the merge before them
-  std::vector<double> starts_;
-  double period_ = 0;
 };
 
 }  // namespace

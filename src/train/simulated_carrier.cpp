@@ -2,205 +2,257 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <semaphore>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 
-#include "base/check.hpp"
-#include "protocol/grid.hpp"
+#include "train/rotation_clock.hpp"
+#include "train/stepwise_carrier.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr std::int64_t kChunksLeast = 512;  // a packet should pass in a small part of a round
+constexpr auto kPatience = std::chrono::minutes(10);  // with a computation that never stands still
 
-// The simulator runs on a thread of its own and waits at the end of every step: one of the two
-// moves at any time.
+// An average − S that has come, or more of it that came late.
+struct Laid {
+  RoundId round = 0;
+  bool late = false;
+  std::vector<float> values;
+  std::int64_t taken = -1;  // after which step training added it to the model
+};
+
+// A fragment as training had it when it was to be copied.
+struct Offer {
+  std::int64_t step = 0;
+  std::vector<float> values;
+};
+
+// What an island's agent and its training code have between them, of one fragment.
+struct Place {
+  std::map<RoundId, Offer> offers;
+  std::vector<Laid> laid;
+};
+
+// The simulator runs on a thread of its own. It waits before it copies what training has not
+// reached yet, and training waits for what it merges next: both go by the recipe's steps, and one
+// of them can always go on. In the simulated islands there is no model but what is being copied.
 class Simulated final : public Carrier {
  public:
-  Simulated(PlanFile plan, const Recipe& recipe, SimulationSettings settings)
-      : plan_(std::move(plan)),
-        recipe_(recipe),
-        islands_(plan_.map.island_count()),
+  Simulated(const PlayedPlan& played, SimulationSettings settings, const JobSpec& job)
+      : plan_(played.plan),
+        recipe_(played.recipe),
+        clock_(recipe_),
+        job_(job),
+        islands_(island_count(recipe_)),
+        rounds_(settings.rounds),
         settings_(std::move(settings)),
-        dance_(make_dance(recipe)) {
-    actors_.assign(std::size_t(islands_), nullptr);
-    settings_.step = [this](Actor& actor, IslandId island, std::uint64_t) {
-      arrived(actor, island);
+        dance_(make_dance(recipe_)),
+        late_(std::size_t(islands_)),
+        places_(std::size_t(islands_) * std::size_t(job.fragments)) {
+    settings_.before_copy = [this](Actor& actor, IslandId island, RoundId round,
+                                   std::uint64_t first,
+                                   std::size_t count) { show(actor, island, round, first, count); };
+    settings_.after_copy = [this](IslandId island, RoundId round, std::uint64_t first,
+                                  std::span<const float> values) {
+      hide(island, round, first, values.size());
     };
-    settings_.before_merge = [this](Actor&, IslandId, RoundId, int) { merged_ = true; };
+    settings_.after_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
+      lay(actor, island, round, fragment, false);
+    };
+    settings_.after_late = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
+      lay(actor, island, round, fragment, true);
+    };
     settings_.progress = [this](Duration, Duration) { return over_.load(); };
-    settings_.fill = [this](IslandId island, std::vector<float>& model) {
-      COTILLION_CHECK(model.size() == before_[std::size_t(island)].size());
-      model = before_[std::size_t(island)];
-    };
   }
   ~Simulated() override {
-    if (!player_.joinable()) return;
-    over_ = true;
-    go_on_.release();
-    player_.join();
+    {
+      const std::lock_guard lock(lock_);
+      over_ = true;
+      changed_.notify_all();
+    }
+    if (player_.joinable()) player_.join();
   }
   Simulated(const Simulated&) = delete;
   Simulated& operator=(const Simulated&) = delete;
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return double(steps) * recipe_.step_time;
+    return clock_.time_after(steps);
   }
   void on_gradients(Learner&, std::int64_t) override {}
 
-  // A step's gradient was taken on the parameters that were there when it began. Its update is
-  // added when it ends, to what the network has made of them meanwhile.
+  // Copies before merges: what is merged after the same step is added to the copy over there.
   void between(Learner& learner, std::int64_t steps,
                const std::function<void()>& before_merge) override {
-    if (steps == 0) {
-      remember(learner);
-      player_ = std::thread([this] { play(); });
-      return;
+    if (steps == 0) player_ = std::thread([this] { play(); });
+    std::vector<std::vector<RotationClock::Appointment>> merges;
+    bool any = false;
+    for (int island = 0; island < islands_; ++island) {
+      const auto copies = clock_.copies(island, steps);
+      merges.push_back(clock_.merges(island, steps));
+      any = any || !merges.back().empty();
+      if (copies.empty()) continue;
+      const std::vector<float> model = learner.row(Buffer::kModel, island);
+      for (const auto& due : copies) offer(model, steps, island, due);
     }
-    if (steps > 1) go_on_.release();
-    at_step_end_.acquire();
-    if (!failure_.empty()) throw std::runtime_error(failure_);
-    if (merged_) before_merge();
-    merged_ = false;
-    for (int i = 0; i < islands_; ++i) {
-      const std::vector<float> after = learner.row(Buffer::kModel, i);
-      std::vector<float>& model = actors_[std::size_t(i)]->model();
-      const std::vector<float>& before = before_[std::size_t(i)];
-      for (std::size_t e = 0; e < model.size(); ++e) model[e] += after[e] - before[e];
-      learner.set_row(Buffer::kModel, i, model);
+    if (any) before_merge();
+    for (int island = 0; island < islands_; ++island) {
+      const bool late = late_[std::size_t(island)].exchange(false);
+      if (merges[std::size_t(island)].empty() && !late) continue;
+      std::vector<float> model = learner.row(Buffer::kModel, island);
+      for (const auto& due : merges[std::size_t(island)]) take(model, steps, island, due);
+      if (late) take_late(model, steps, island);
+      learner.set_row(Buffer::kModel, island, model);
     }
-    remember(learner);
   }
   [[nodiscard]] bool resumes() const override { return false; }
   [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
 
  private:
-  void remember(Learner& learner) {
-    before_.clear();
-    for (int i = 0; i < islands_; ++i) before_.push_back(learner.row(Buffer::kModel, i));
+  [[nodiscard]] Place& place(IslandId island, int fragment) {
+    return places_[std::size_t(island) * std::size_t(job_.fragments) + std::size_t(fragment)];
+  }
+  [[nodiscard]] Span span(int fragment) const {
+    return span_of(fragment, job_.fragments, std::int64_t(job_.elements), recipe_.grain);
+  }
+  [[nodiscard]] std::span<float> part(std::vector<float>& model, int fragment) const {
+    const Span here = span(fragment);
+    return std::span(model).subspan(std::size_t(here.first), std::size_t(here.count));
+  }
+  static void add(const std::vector<float>& values, std::span<float> to) {
+    for (std::size_t e = 0; e < values.size(); ++e) to[e] += values[e];
   }
 
+  // Training's side.
+  void offer(const std::vector<float>& model, std::int64_t steps, IslandId island,
+             const RotationClock::Appointment& due) {
+    if (due.round >= rounds_) return;
+    const Span here = span(due.fragment);
+    const auto first = model.begin() + std::ptrdiff_t(here.first);
+    const std::lock_guard lock(lock_);
+    place(island, due.fragment).offers[RoundId(due.round + 1)] = {
+        steps, {first, first + std::ptrdiff_t(here.count)}};
+    changed_.notify_all();
+  }
+  void take(std::vector<float>& model, std::int64_t steps, IslandId island,
+            const RotationClock::Appointment& due) {
+    if (due.round >= rounds_) return;
+    std::unique_lock lock(lock_);
+    const auto find = [&]() -> Laid* {
+      for (Laid& laid : place(island, due.fragment).laid)
+        if (!laid.late && laid.round == RoundId(due.round + 1)) return &laid;
+      return nullptr;
+    };
+    if (!changed_.wait_for(lock, kPatience, [&] { return !failure_.empty() || find() != nullptr; }))
+      throw std::runtime_error("the simulation stands still");
+    Laid* const found = find();
+    if (found == nullptr) throw std::runtime_error(failure_);
+    add(found->values, part(model, due.fragment));
+    found->taken = steps;
+  }
+  // A correction that comes late is added when it comes.
+  void take_late(std::vector<float>& model, std::int64_t steps, IslandId island) {
+    const std::lock_guard lock(lock_);
+    for (int f = 0; f < job_.fragments; ++f)
+      for (Laid& laid : place(island, f).laid)
+        if (laid.late && laid.taken < 0) {
+          add(laid.values, part(model, f));
+          laid.taken = steps;
+        }
+  }
+
+  // The simulator's side.
   void play() {
     const auto outcome = simulate(plan_, settings_);
-    if (over_) return;
+    const std::lock_guard lock(lock_);
     failure_ = outcome ? "the simulation ended before the training" : outcome.error().message;
-    at_step_end_.release();
+    changed_.notify_all();
   }
-  void arrived(Actor& actor, IslandId island) {
+  // As the desk has it (run/desk.hpp): what training offered, and what it had not taken by then.
+  void show(Actor& actor, IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
+    shown_ = &actor;
+    const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
+    const auto skipped = std::ptrdiff_t(first) - std::ptrdiff_t(span(fragment).first);
+    Place& here = place(island, fragment);
+    std::unique_lock lock(lock_);
+    changed_.wait(lock, [&] { return over_.load() || here.offers.contains(round); });
     if (over_) return;
-    actors_[std::size_t(island)] = &actor;
-    if (++arrived_ < islands_) return;
-    arrived_ = 0;
-    at_step_end_.release();
-    go_on_.acquire();
+    const Offer& offered = here.offers.at(round);
+    const auto to = actor.model().begin() + std::ptrdiff_t(first);
+    std::copy_n(offered.values.begin() + skipped, count, to);
+    for (const Laid& laid : here.laid)
+      if (laid.taken < 0 || laid.taken >= offered.step)
+        for (std::size_t e = 0; e < count; ++e)
+          to[std::ptrdiff_t(e)] += laid.values[std::size_t(skipped) + e];
+  }
+  void hide(IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
+    std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), count, 0.0F);
+    const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
+    const Span all = span(fragment);
+    if (first + count < std::uint64_t(all.first + all.count)) return;
+    // Copied to its end: what that copy held need not be kept.
+    const std::lock_guard lock(lock_);
+    Place& here = place(island, fragment);
+    const auto offered = here.offers.find(round);
+    if (offered == here.offers.end()) return;
+    const std::int64_t step = offered->second.step;
+    std::erase_if(here.laid,
+                  [&](const Laid& laid) { return laid.taken >= 0 && laid.taken < step; });
+    here.offers.erase(offered);
+  }
+  void lay(Actor& actor, IslandId island, RoundId round, int fragment, bool late) {
+    const std::span<float> here = part(actor.model(), fragment);
+    Laid laid{round, late, {here.begin(), here.end()}, -1};
+    std::fill(here.begin(), here.end(), 0.0F);
+    const std::lock_guard lock(lock_);
+    place(island, fragment).laid.push_back(std::move(laid));
+    if (late) late_[std::size_t(island)] = true;
+    changed_.notify_all();
   }
 
   const PlanFile plan_;
   const Recipe recipe_;
+  const RotationClock clock_;
+  const JobSpec job_;
   const int islands_;
+  const int rounds_;
   SimulationSettings settings_;
   const std::unique_ptr<Dance> dance_;
-  std::vector<std::vector<float>> before_;  // what the step being taken started from
-  std::vector<Actor*> actors_;
-  int arrived_ = 0;
-  bool merged_ = false;
-  std::string failure_;
+  Actor* shown_ = nullptr;  // who copies
+  std::vector<std::atomic<bool>> late_;
   std::atomic<bool> over_ = false;
-  std::binary_semaphore at_step_end_{0}, go_on_{0};
+  std::mutex lock_;  // of what follows
+  std::condition_variable changed_;
+  std::vector<Place> places_;  // by island, then fragment
+  std::string failure_;
   std::thread player_;
 };
 
 }  // namespace
 
-PlanFile scaled_to(const PlanFile& given, std::int64_t elements) {
-  PlanFile plan = given;
-  Bytes payload = plan.map.payload;
-  for (const PlannedRound& round : plan.plan.rounds)
-    for (const PlannedClique& clique : round.cliques)
-      for (const Stream& stream : clique.streams) payload = stream.payload;
-  const Bytes wanted{4 * elements};
-  const double scale = double(wanted.count) / double(payload.count);
-  const auto scaled = [&](Bytes bytes) {
-    return Bytes{std::int64_t(std::ceil(double(bytes.count) * scale))};
-  };
-  // Whole beats, few enough to be quick, small enough to be fluid.
-  const std::int64_t beats =
-      std::max<std::int64_t>(1, wanted.count / kChunksLeast / std::int64_t(kBeatBytes));
-  const auto fit = [&](EdgeSpec& spec) {
-    spec.memory = scaled(spec.memory);
-    spec.chunk = Bytes{std::min(spec.chunk.count, beats * std::int64_t(kBeatBytes))};
-    spec.slot = spec.chunk;
-    spec.framing = Bytes{0};
-  };
-  plan.map.payload = wanted;
-  fit(plan.map.edge);
-  for (Aggregator& aggregator : plan.map.aggregators) fit(aggregator.spec);
-  for (Island& island : plan.map.islands) {
-    island.up = island.up * scale;
-    island.down = island.down * scale;
-  }
-  for (Link& link : plan.map.links)
-    for (BitsPerSecond& rate : link.rate) rate = rate * scale;
-  for (PlannedRound& round : plan.plan.rounds) {
-    for (LaneUse& use : round.lanes) {
-      use.rate = use.rate * scale;
-      use.bytes = scaled(use.bytes);
-    }
-    for (EdgeUse& use : round.edges) use.memory_peak = scaled(use.memory_peak);
-    for (PlannedClique& clique : round.cliques) {
-      clique.rate = clique.rate * scale;
-      clique.binding.bound = clique.binding.bound * scale;
-      for (Stream& stream : clique.streams) {
-        stream.rate = stream.rate * scale;
-        stream.payload = wanted;
-      }
-    }
-  }
-  return plan;
-}
-
-Result<std::unique_ptr<Carrier>> simulated_carrier(const PlanFile& plan, const Recipe& recipe,
-                                                   const Faults& faults, std::int64_t elements,
+Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, const Faults& faults,
                                                    std::int64_t steps) {
-  if (recipe.kind != Recipe::Kind::kRotation || !recipe.policy.starts_with("plan"))
-    return failure("only the plan's own policy is played packet by packet, not " + recipe.policy);
   if (!faults.islands.empty())
     return failure(
         "faults of islands and clocks are simulated, not trained under: all islands step "
         "together");
-  for (const double share : recipe.shares)
-    if (std::abs(share - recipe.shares[0]) > 1e-12)
-      return failure("islands of unequal weight are trained ideally, not packet by packet");
-  if (recipe.lost > 0) return failure("--lose is for ideal exchanges; here --faults loses packets");
+  const Recipe& recipe = played.recipe;
   SimulationSettings settings;
   settings.faults = faults;
   settings.seed = recipe.seed;
   settings.actors.payloads = Payloads::kReal;
-  settings.actors.step_time = {std::llround(recipe.step_time * kPicosecondsPerSecond)};
-  const bool streamed = recipe.rounds[0].arrives.front() < recipe.rounds[0].length;
-  settings.actors.casting.exchange =
-      streamed || recipe.fragments > 1 ? Exchange::kStreamed : Exchange::kWhole;
-  settings.actors.casting.fragments = recipe.fragments;
-  settings.actors.merge.own_weight = recipe.own_weight;
-  settings.actors.merge.momentum = recipe.momentum;
-  settings.actors.merge.momentum_only_with_everyone = true;
-  if (recipe.momentum > 0)
-    settings.actors.merge.momentum_at =
-        recipe.momentum_at_sender ? MomentumAt::kSender : MomentumAt::kReceiver;
+  settings.actors.casting = played.casting;
   if (recipe.own_for_missing) settings.actors.merge.missing = Missing::kOwnForMissing;
-  PlanFile scaled = scaled_to(plan, elements);
-  const auto casting = Casting::make(scaled, settings.actors.casting);
+  settings.rounds = rounds_within(recipe, steps) + 1;
+  if (recipe.own_weight < 1 || recipe.momentum > 0 || !RotationClock(recipe).prompt())
+    return stepwise_carrier(played.plan, recipe, std::move(settings));
+  const auto casting = Casting::make(played.plan, played.casting);
   if (!casting) return Unexpected<Error>{casting.error()};
-  const double shortest = std::min_element(recipe.rounds.begin(), recipe.rounds.end(),
-                                           [](const RecipeRound& a, const RecipeRound& b) {
-                                             return a.length < b.length;
-                                           })
-                              ->length;
-  settings.rounds = int(double(steps) * recipe.step_time / shortest) + 3;
   return std::unique_ptr<Carrier>(
-      std::make_unique<Simulated>(std::move(scaled), recipe, std::move(settings)));
+      std::make_unique<Simulated>(played, std::move(settings), casting->job()));
 }
 
 }  // namespace cotillion

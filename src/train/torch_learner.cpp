@@ -47,9 +47,15 @@ class TorchLearner final : public Learner {
   [[nodiscard]] std::int64_t parameters() const override { return elements_; }
   [[nodiscard]] std::string device() const override { return device_.is_cuda() ? "cuda" : "cpu"; }
 
+  [[nodiscard]] int vectors() const override {
+    int count = 2;  // moments
+    for (const Tensor& buffer : buffers_) count += buffer.defined() ? 1 : 0;
+    return count;
+  }
+
   void apply(const VectorMove& move) override {
     const torch::NoGradGuard no_gradients;
-    const Span span = span_of(move.fragment, move.fragments, elements_);
+    const Span span = span_of(move.fragment, move.fragments, elements_, move.grain);
     const auto rows = std::int64_t(move.islands.size());
     const bool all = rows == settings_.islands;
     const Tensor which = all ? Tensor() : index(move.islands);

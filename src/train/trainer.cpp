@@ -8,6 +8,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "train/rotation_clock.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {
@@ -143,6 +144,9 @@ class Run {
   }
 
   void finish() {
+    result_.memory.vectors = learner_.vectors();
+    if (recipe_.kind == Recipe::Kind::kRotation)
+      result_.memory.in_flight = copies_in_flight(recipe_, step_);
     result_.steps = step_;
     result_.seconds = carrier_.time_after(step_);
     result_.utilisation =

@@ -41,6 +41,23 @@ struct TrainingPoint {
   double norm = 0;      // of the mean model
 };
 
+// What an exchange through real daemons was like, of all islands together.
+struct LabRecord {
+  std::int64_t copies = 0, corrections = 0;
+  std::int64_t late = 0;     // copies that were renewed after they had left: older ones were sent
+  double latest_ms = 0;      // by how much, the worst
+  std::int64_t missing = 0;  // contributions that corrections lacked
+  double process_mb = 0;  // that a training process has in memory, libraries left out; the largest
+  double agent_mb = 0;    // the same of an agent, with the desk that both share
+  std::vector<std::string> problems;  // sentences
+};
+
+// What an island keeps of vectors as long as its model, each of four bytes a parameter.
+struct MemoryRecord {
+  int vectors = 0;       // model, gradient, two moments, and what the policy needs beyond them
+  double in_flight = 0;  // models that are copied and not merged yet, at most
+};
+
 struct Training {
   Recipe recipe;  // without its rounds
   ClockSummary account;
@@ -57,6 +74,8 @@ struct Training {
   double computed_seconds = 0;        // real time that it took
   bool finished = false;              // not when it was stopped
   bool diverged = false;              // ended when the loss was no longer a number
+  MemoryRecord memory;
+  std::optional<LabRecord> lab;
 };
 
 // The first time at which the mean model is as good as that.

@@ -52,6 +52,20 @@ RecipeRound round_from(const Json& json) {
           json.at("everyone").get<bool>()};
 }
 
+Json to_json(const LabRecord& lab) {
+  return {{"copies", lab.copies},     {"corrections", lab.corrections},
+          {"late_copies", lab.late},  {"latest_ms", lab.latest_ms},
+          {"missing", lab.missing},   {"process_mb", lab.process_mb},
+          {"agent_mb", lab.agent_mb}, {"problems", lab.problems}};
+}
+
+LabRecord lab_from(const Json& json) {
+  return {whole(json, "copies", 0, kMany),      whole(json, "corrections", 0, kMany),
+          whole(json, "late_copies", 0, kMany), number(json, "latest_ms", 0, kMany),
+          whole(json, "missing", 0, kMany),     number(json, "process_mb", 0, kMany),
+          number(json, "agent_mb", 0, kMany),   json.at("problems")};
+}
+
 Recipe recipe_from(const Json& json) {
   Recipe recipe;
   recipe.name = json.at("name");
@@ -67,6 +81,7 @@ Recipe recipe_from(const Json& json) {
   for (const Json& round : json.value("rounds", Json::array()))
     recipe.rounds.push_back(round_from(round));
   recipe.fragments = int(whole(json, "fragments", 1, 4096));
+  if (json.contains("grain")) recipe.grain = whole(json, "grain", 1, kMany);
   recipe.own_weight = number(json, "own_weight", 0, 1);
   recipe.momentum = number(json, "momentum", 0, 1);
   recipe.momentum_at_sender = json.at("momentum_at_sender");
@@ -193,6 +208,7 @@ Json to_json(const Recipe& recipe) {
                {"shares", recipe.shares},
                {"step_s", recipe.step_time},
                {"fragments", recipe.fragments},
+               {"grain", recipe.grain},
                {"own_weight", recipe.own_weight},
                {"momentum", recipe.momentum},
                {"momentum_at_sender", recipe.momentum_at_sender},
@@ -256,6 +272,10 @@ Json to_json(const Training& training) {
                {"diverged", training.diverged},
                {"points", Json::array()}};
   for (const TrainingPoint& point : training.points) json["points"].push_back(to_json(point));
+  json["memory"] = {{"vectors", training.memory.vectors},
+                    {"bytes_per_parameter", 4 * training.memory.vectors},
+                    {"models_in_flight", training.memory.in_flight}};
+  if (training.lab) json["lab"] = to_json(*training.lab);
   return json;
 }
 
@@ -287,6 +307,10 @@ Training training_from(const Json& json) {
       throw std::runtime_error("island_loss is not one for each island");
   }
   if (training.points.empty()) throw std::runtime_error("a training without points");
+  if (json.contains("memory"))
+    training.memory = {int(whole(json.at("memory"), "vectors", 0, 1000)),
+                       number(json.at("memory"), "models_in_flight", 0, 1000)};
+  if (json.contains("lab")) training.lab = lab_from(json.at("lab"));
   return training;
 }
 

@@ -98,8 +98,11 @@ std::string number(double value, const char* form = "{:.4f}") {
 Rows rows_of(const std::vector<Training>& trainings) {
   const bool target = std::any_of(trainings.begin(), trainings.end(),
                                   [](const Training& t) { return t.settings.target > 0; });
+  const bool memory = std::any_of(trainings.begin(), trainings.end(),
+                                  [](const Training& t) { return t.memory.vectors > 0; });
   Rows rows = {{"policy", "loss", "±", "behind the best", "islands", "distance", "steps", "Mtokens",
                 "clock s", "trains", "GB sent"}};
+  if (memory) rows[0].emplace_back("B/parameter");
   if (target) rows[0].emplace_back("s to target");
   const std::vector<Runs> policies = by_policy(trainings);
   for (const Runs& runs : policies) {
@@ -112,6 +115,9 @@ Rows rows_of(const std::vector<Training>& trainings) {
                     number(one.points.empty() ? 0 : one.points.back().tokens / 1e6, "{:.2f}"),
                     number(one.seconds, "{:.1f}"), fmt::format("{:.0f} %", 100 * one.utilisation),
                     number(one.egress_bytes / 1e9, "{:.1f}")});
+    if (memory)
+      rows.back().push_back(one.memory.vectors > 0 ? fmt::format("{}", 4 * one.memory.vectors)
+                                                   : "–");
     if (target)
       rows.back().push_back(
           number(mean_of(runs, [](const Training& t) { return t.target_time.value_or(INFINITY); }),
@@ -148,6 +154,25 @@ std::string about(const std::vector<Training>& trainings) {
       one.settings.batch, one.settings.rate, one.device, one.unigram_entropy);
 }
 
+std::string lab_text(const Training& training) {
+  const LabRecord& lab = *training.lab;
+  std::string text = fmt::format("{}: {} copies and {} corrections through real agents and edges; ",
+                                 training.recipe.name, lab.copies, lab.corrections);
+  text += lab.missing == 0 ? std::string("nothing was missing")
+                           : fmt::format("{} contributions were missing", lab.missing);
+  text += lab.late == 0 ? std::string(", and every copy was renewed before it left.")
+                        : fmt::format(
+                              ", and {} copies were renewed too late, by {:.0f} ms at worst: this "
+                              "machine is too slow for this step time; give a --pace.",
+                              lab.late, lab.latest_ms);
+  text += fmt::format(
+      " A training process has {:.0f} MB in memory, its agent {:.0f} MB with the desk that they "
+      "share: {:.0f} bytes per parameter.",
+      lab.process_mb, lab.agent_mb, lab.agent_mb * 1e6 / double(training.parameters));
+  for (const std::string& problem : lab.problems) text += " " + problem + ".";
+  return text;
+}
+
 // The mean over seeds, point by point.
 Series curve(const Runs& runs, const auto& x, const auto& y) {
   Series series;
@@ -168,7 +193,9 @@ Chart loss_chart(const std::vector<Runs>& policies, bool against_tokens) {
   chart.x_label =
       against_tokens ? "tokens, all islands together (millions)" : "time on the planned clock (s)";
   chart.y_label = "held-out loss of the averaged model (nats per byte)";
-  chart.caption = "Mean over seeds; best at the end first.";
+  const bool seeds = std::any_of(policies.begin(), policies.end(),
+                                 [](const Runs& runs) { return runs.size() > 1; });
+  chart.caption = seeds ? "Mean over seeds; best at the end first." : "Best at the end first.";
   chart.y_from_zero = false;
   for (const Runs& runs : policies)
     chart.series.push_back(curve(
@@ -245,6 +272,8 @@ std::string training_text(const std::vector<Training>& trainings) {
   std::string text = wrapped(about(trainings)) + "\n" + table_of(rows_of(trainings)).text();
   const Rows staleness = staleness_rows(trainings);
   if (staleness.size() > 1) text += "\n" + table_of(staleness).text();
+  for (const Training& training : trainings)
+    if (training.lab) text += "\n" + wrapped(lab_text(training));
   return text;
 }
 
@@ -258,6 +287,8 @@ IllustratedPage training_page(const std::vector<Training>& trainings, const std:
     return page.figures.back().svg;
   };
   page.page.sections.push_back({"Loss", {about(trainings)}, rows_of(trainings), {}});
+  for (const Training& training : trainings)
+    if (training.lab) page.page.sections.back().paragraphs.push_back(lab_text(training));
   std::vector<std::string>& figures = page.page.sections.back().figures;
   figures.push_back(drawn("loss-against-time", loss_chart(policies, false)));
   figures.push_back(drawn("loss-against-tokens", loss_chart(policies, true)));

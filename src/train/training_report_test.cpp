@@ -30,6 +30,9 @@ Training training(const std::string& name, std::uint64_t seed, double last) {
                  {10, 5, 1000, 4, {4, 4.2}, 4.5, 0.1, 1},
                  {20, 10, 2000, last, {last, last + 0.1}, last, 0.2, 2}};
   made.target_time = time_to(made.points, 3);
+  made.parameters = 1000;
+  made.memory = {6, 1.5};
+  made.lab = {10, 20, 1, 2.5, 3, 4, 0.024, {"it rained"}};
   return made;
 }
 
@@ -55,6 +58,8 @@ TEST(TrainingReport, SeedsAreOneLineWithTheirSpreadAndTheBestComesFirst) {
   EXPECT_LT(text.find("fast"), text.find("slow"));
   EXPECT_THAT(text, HasSubstr("2.1000"));
   EXPECT_THAT(text, HasSubstr("0.1414"));
+  EXPECT_THAT(text, HasSubstr("10 copies and 20 corrections"));
+  EXPECT_THAT(text, HasSubstr("24 bytes per"));
   EXPECT_THAT(text, HasSubstr("1.5000"));  // behind the fast one of the same seed
   const IllustratedPage page = training_page(all, "tests");
   EXPECT_EQ(page.figures.size(), 5u);

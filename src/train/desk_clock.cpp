@@ -1,0 +1,144 @@
+#include "train/desk_clock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "coordinate/roles.hpp"
+#include "run/clock.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;          // ns
+constexpr Duration kBegins{140'000'000'000'000};          // until round one is in play
+constexpr std::int64_t kOverdue = 20'000 * kMillisecond;  // beyond a correction's planned time
+constexpr std::int64_t kLook = 20 * kMillisecond;
+
+void pause_ns(std::int64_t ns) {
+  const timespec wait = timespec_of({ns * 1000});
+  (void)::nanosleep(&wait, nullptr);
+}
+
+}  // namespace
+
+DeskClock::DeskClock(DeskClient desk, const PlayedPlan& played, const Casting& casting,
+                     IslandId island, int rounds)
+    : desk_(std::move(desk)),
+      clock_(played.recipe),
+      casting_(casting),
+      island_(island),
+      rounds_(rounds),
+      taken_(std::size_t(casting.job().fragments)) {}
+
+bool DeskClock::has_business(std::int64_t steps) const {
+  return steps == 0 || !clock_.copies(island_, steps).empty() ||
+         !clock_.merges(island_, steps).empty();
+}
+
+// Copies before merges: a correction that has not been taken yet is added to the copy by the desk.
+Result<bool> DeskClock::between(std::int64_t steps, std::vector<float>& model) {
+  if (steps > 0) desk_.count_step();
+  // The agent is ready when there is a first copy of everything.
+  for (int f = 0; steps == 0 && f < desk_.desk().fragments(); ++f)
+    if (auto laid = lay(f, model); !laid) return laid;
+  for (const Appointment& due : clock_.copies(island_, steps))
+    if (auto offered = offer(due, model); !offered) return offered;
+  for (const Appointment& due : clock_.merges(island_, steps))
+    if (auto taken = take(due, model); !taken) return taken;
+  return true;
+}
+
+std::int64_t DeskClock::leaves(std::int64_t k, int fragment) const {
+  const Part part = casting_.part(RoundId(k + 1), island_, {0});
+  const JobSpec& job = casting_.job();
+  const Instant when =
+      casting_.settings().exchange == Exchange::kWhole
+          ? part.stream.start
+          : planned_departure(part.stream, sender_role(casting_), job, first_chunk(job, fragment));
+  return when.ps / 1000;
+}
+
+Result<bool> DeskClock::offer(const Appointment& due, const std::vector<float>& model) {
+  if (due.round >= rounds_) return true;
+  std::int64_t before = due.round - 1;
+  while (before >= 0 && !clock_.meets(before, island_)) --before;
+  const bool begun = desk_.desk().words().round.load() > 0;
+  if (before >= 0 || begun) {
+    if (auto known = learn_origin(); !known) return known;
+    const std::int64_t next = leaves(due.round, due.fragment);
+    if (before >= 0) {
+      const std::int64_t last = leaves(before, due.fragment);
+      if (auto slept = sleep_until(origin_ns_ + last + (next - last) / 3); !slept) return slept;
+    }
+    const std::int64_t late = wall_clock_now() - (origin_ns_ + next);
+    if (late > 0) {
+      ++account_.late_copies;
+      account_.latest_ns = std::max(account_.latest_ns, std::uint64_t(late));
+    }
+  }
+  ++account_.copies;
+  return lay(due.fragment, model);
+}
+
+Result<bool> DeskClock::lay(int fragment, const std::vector<float>& model) {
+  return desk_.offer_fragment(fragment, [&](std::uint64_t first, std::span<float> values) {
+    std::copy_n(model.begin() + std::ptrdiff_t(first), values.size(), values.begin());
+  });
+}
+
+Result<bool> DeskClock::take(const Appointment& due, std::vector<float>& model) {
+  const auto round = RoundId(due.round + 1);
+  if (due.round >= rounds_) return true;
+  if (auto known = learn_origin(); !known) return known;
+  const std::int64_t ends = casting_.start_of(round + 1, {0}).ps / 1000;
+  RoundId& taken = taken_[std::size_t(due.fragment)];
+  while (taken < round) {
+    const std::int64_t left =
+        std::max<std::int64_t>(0, origin_ns_ + ends - wall_clock_now()) + kOverdue;
+    auto correction = desk_.wait_for(due.fragment, {left * 1000});
+    if (!correction)
+      return failure(fmt::format("fragment {} of round {}: {}", due.fragment, round,
+                                 correction.error().message));
+    const auto to = model.begin() + std::ptrdiff_t(correction->first);
+    for (std::size_t e = 0; e < correction->values.size(); ++e)
+      to[std::ptrdiff_t(e)] += correction->values[e];
+    taken = std::max(taken, correction->account.round);
+    account_.absent += correction->account.absent;
+    if (correction->account.rounds > 1) ++account_.together;
+    ++account_.corrections;
+    desk_.done(*correction);
+  }
+  return true;
+}
+
+// The round in play and its start are two words: what was read is right when it did not change for
+// a while.
+Result<bool> DeskClock::learn_origin() {
+  const DeskWords& words = desk_.desk().words();
+  const std::int64_t began = wall_clock_now();
+  while (origin_ns_ == 0) {
+    const RoundId round = words.round.load();
+    const std::int64_t begins = words.begins_ns.load();
+    pause_ns(2 * kMillisecond);
+    if (round > 0 && words.round.load() == round && words.begins_ns.load() == begins) {
+      origin_ns_ = begins - casting_.start_of(round, {0}).ps / 1000;
+      break;
+    }
+    if (auto good = desk_.check(); !good) return good;
+    if (desk_.ended()) return failure("the job has ended: " + words.reason.read());
+    if (wall_clock_now() - began > kBegins.ps / 1000) return failure("round one does not begin");
+  }
+  return true;
+}
+
+Result<bool> DeskClock::sleep_until(std::int64_t ns) const {
+  for (std::int64_t now = wall_clock_now(); now < ns; now = wall_clock_now()) {
+    if (auto good = desk_.check(); !good) return good;
+    if (desk_.ended()) return true;
+    pause_ns(std::min(kLook, ns - now));
+  }
+  return true;
+}
+
+}  // namespace cotillion

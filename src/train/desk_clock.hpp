@@ -1,0 +1,50 @@
+// Training code that keeps the plan's clock at an agent's desk: it offers every fragment for the
+// round and the step that the recipe says, and takes every correction after the step that the
+// recipe says, waiting for it if it must. So the models are those of an ideal exchange, as long as
+// nothing is lost and every copy is renewed before it leaves. Training may be ahead of the plan's
+// time, by as much as the corrections it needs allow: that is what makes up for a busy machine.
+//
+// The desk does not say when the agent has taken a copy. A fragment is offered anew after a third
+// of the time between two departures: by then the agent, if late, has long taken the one before.
+#pragma once
+
+#include "run/desk_client.hpp"
+#include "train/island_link.hpp"
+#include "train/played_plan.hpp"
+#include "train/rotation_clock.hpp"
+
+namespace cotillion {
+
+class DeskClock {
+ public:
+  // For the first `rounds` of a job. The played plan must outlive it; its casting is the agent's.
+  DeskClock(DeskClient desk, const PlayedPlan& played, const Casting& casting, IslandId island,
+            int rounds);
+
+  // What is due after so many steps. An Error says who is late, or what has happened to the job.
+  [[nodiscard]] Result<bool> between(std::int64_t steps, std::vector<float>& model);
+  // Whether `between` would do anything.
+  [[nodiscard]] bool has_business(std::int64_t steps) const;
+  [[nodiscard]] const LabAccount& account() const { return account_; }
+
+ private:
+  using Appointment = RotationClock::Appointment;
+  [[nodiscard]] Result<bool> offer(const Appointment& due, const std::vector<float>& model);
+  [[nodiscard]] Result<bool> lay(int fragment, const std::vector<float>& model);
+  [[nodiscard]] Result<bool> take(const Appointment& due, std::vector<float>& model);
+  [[nodiscard]] Result<bool> learn_origin();
+  [[nodiscard]] Result<bool> sleep_until(std::int64_t ns) const;
+  // From the start of round one, ns.
+  [[nodiscard]] std::int64_t leaves(std::int64_t k, int fragment) const;
+
+  DeskClient desk_;
+  const RotationClock clock_;
+  const Casting& casting_;
+  const IslandId island_;
+  const int rounds_;
+  std::int64_t origin_ns_ = 0;  // of round one, on the wall clock; 0: not known yet
+  std::vector<RoundId> taken_;  // by fragment: the newest
+  LabAccount account_;
+};
+
+}  // namespace cotillion

@@ -1,0 +1,187 @@
+#include "train/lab_carrier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+
+#include "lab/memory_in_use.hpp"
+#include "lab/scale.hpp"
+#include "lab/steady.hpp"
+#include "lab/troupe.hpp"
+#include "train/lab_island.hpp"
+#include "train/rotation_clock.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr Duration kComes{60'000'000'000'000};   // a process, from its start to the socket
+constexpr Duration kSetUp{180'000'000'000'000};  // its learner is made and it has joined
+constexpr Duration kExchanges{
+    300'000'000'000'000};  // it waits for corrections with deadlines of its own
+constexpr Duration kEnds{1'000'000'000'000};
+
+class Lab final : public Carrier {
+ public:
+  Lab(const PlayedPlan& played, std::int64_t steps, const LabTrainingSettings& settings,
+      RemoteLearner& learner, std::function<void(const LabTrainingAccount&)> told)
+      : played_(played),
+        settings_(settings),
+        learner_(learner),
+        told_(std::move(told)),
+        clock_(played_.recipe),
+        dance_(make_dance(played_.recipe)) {
+    play_.program = settings.program;
+    play_.folder = settings.folder;
+    play_.rounds = rounds_within(played_.recipe, steps) + 1;
+    play_.patience = to_text(played_.casting.patience);
+    play_.exchange = played_.casting.exchange == Exchange::kWhole ? "whole" : "streamed";
+    play_.fragments = played_.recipe.fragments;
+    play_.rehearse = false;
+  }
+  ~Lab() override { take_leave(); }
+  Lab(const Lab&) = delete;
+  Lab& operator=(const Lab&) = delete;
+
+  [[nodiscard]] Result<bool> build() {
+    auto text = plan_text(played_.plan);
+    if (!text) return Unexpected<Error>{text.error()};
+    const std::string file = settings_.folder + "/plan.json";
+    if (!(std::ofstream(file) << *text)) return failure(file + " cannot be written");
+    WorldSettings world;
+    world.queue.ps *= played_.pace;
+    world.faults = settings_.faults;
+    world.seed = settings_.seed;
+    auto built = World::make(played_.plan, world);
+    if (!built)
+      return failure(built.error().message +
+                     "; `cotillion lab doctor` says what this machine lacks");
+    world_ = std::move(*built);
+    troupe_.emplace(*world_, play_);
+    if (auto begun = troupe_->start_everyone(file); !begun) return begun;
+    return start_islands(file);
+  }
+
+  [[nodiscard]] double time_after(std::int64_t steps) const override {
+    return clock_.time_after(steps);
+  }
+  void on_gradients(Learner&, std::int64_t) override {}
+  void between(Learner&, std::int64_t steps, const std::function<void()>& before_merge) override {
+    for (int i = 0; i < island_count(played_.recipe); ++i)
+      if (!clock_.merges(i, steps).empty()) {
+        before_merge();
+        break;
+      }
+    try {
+      (void)learner_.ask_all(Ask::kBetween, bytes_of_value(steps), kExchanges);
+    } catch (const std::exception& problem) {
+      failed_ = true;
+      std::string text = problem.what();
+      for (const std::string& failure : troupe_->failures()) text += "; " + failure;
+      throw std::runtime_error(text);
+    }
+  }
+  [[nodiscard]] bool resumes() const override { return false; }
+  [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
+
+ private:
+  // One after the other comes to the socket; which one it is follows from the order of starting.
+  [[nodiscard]] Result<bool> start_islands(const std::string& plan) {
+    const std::string path = settings_.folder + "/conductor.sock";
+    const auto door = listen_at(path);
+    if (!door) return Unexpected<Error>{door.error()};
+    std::vector<IslandLink> links;
+    for (IslandId i = 0; i < played_.plan.map.island_count(); ++i) {
+      const std::string& name = played_.plan.map.islands[std::size_t(i)].name;
+      const std::string who = "the training process of " + name;
+      const auto started =
+          troupe_->start(who, {Stand::Kind::kIsland, i}, {"train", "--as-island", path});
+      if (!started) return Unexpected<Error>{started.error()};
+      auto link = accept_at(*door, kComes);
+      if (!link) return Unexpected<Error>{link.error().within(who)};
+      LabIslandSetup setup;
+      setup.learner = settings_.learner;
+      setup.recipe = played_.recipe;
+      setup.plan = plan;
+      setup.streamed = played_.casting.exchange == Exchange::kStreamed;
+      setup.patience = played_.casting.patience;
+      setup.desk = desk_socket(settings_.folder, i);
+      setup.island = i;
+      setup.rounds = play_.rounds;
+      if (auto asked = link->ask(Ask::kSetUp, cotillion::to_text(setup)); !asked)
+        return Unexpected<Error>{asked.error().within(who)};
+      links.push_back(std::move(*link));
+    }
+    for (std::size_t i = 0; i < links.size(); ++i)
+      if (const auto ready = links[i].answered(kSetUp); !ready)
+        return Unexpected<Error>{
+            ready.error().within("the training process of " + played_.recipe.islands[i])};
+    learner_.attach(std::move(links), played_.recipe.islands);
+    return true;
+  }
+
+  // Training code that leaves a job in play takes its island out of it: the job ends first.
+  void take_leave() {
+    if (!world_) return;
+    LabTrainingAccount account;
+    try {
+      if (!failed_)
+        for (const std::string& answer : learner_.ask_all(Ask::kAccount, "", kComes))
+          account.islands.push_back(value_of<LabAccount>(answer));
+    } catch (const std::exception& problem) {
+      account.problems.emplace_back(problem.what());
+    }
+    if (troupe_) {
+      for (const pid_t agent : troupe_->agents())
+        account.agent = std::max(account.agent, memory_in_use(process_name(agent)));
+      troupe_->ask_to_end();
+      const Instant until = steady_now() + kLabTakesLeave;
+      while (!troupe_->code() && steady_now() < until)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      for (const std::string& problem : troupe_->failures()) account.problems.push_back(problem);
+    }
+    learner_.leave();
+    (void)world_->children().wait(kEnds);
+    world_->children().end(kEnds);
+    for (const std::string& stray : world_->strays()) account.problems.push_back(stray);
+    world_.reset();
+    if (told_) told_(account);
+  }
+
+  const PlayedPlan played_;
+  const LabTrainingSettings settings_;
+  RemoteLearner& learner_;
+  const std::function<void(const LabTrainingAccount&)> told_;
+  const RotationClock clock_;
+  const std::unique_ptr<Dance> dance_;
+  PlaySettings play_;
+  std::unique_ptr<World> world_;
+  std::optional<Troupe> troupe_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Carrier>> lab_carrier(const PlayedPlan& played, std::int64_t steps,
+                                             const LabTrainingSettings& settings,
+                                             RemoteLearner& learner,
+                                             std::function<void(const LabTrainingAccount&)> told) {
+  const Recipe& recipe = played.recipe;
+  if (recipe.own_weight < 1 || recipe.momentum > 0)
+    return failure(
+        "agents hand corrections back; own weights and momentum are for other exchanges");
+  if (recipe.own_for_missing)
+    return failure("agents take the mean of those present; --missing own is for other exchanges");
+  if (!RotationClock(recipe).prompt())
+    return failure("in a lab a round is no shorter than a step: give a shorter --step-time");
+  if (!settings.faults.islands.empty())
+    return failure("in a lab faults of links are played, not those of islands");
+  auto lab = std::make_unique<Lab>(played, steps, settings, learner, std::move(told));
+  if (const auto built = lab->build(); !built) return Unexpected<Error>{built.error()};
+  return std::unique_ptr<Carrier>(std::move(lab));
+}
+
+}  // namespace cotillion

@@ -1,0 +1,36 @@
+// Islands that learn, exchanging through the runtime: every island a process at its agent's desk,
+// agents, edges and coordinator the real daemons, on the plan's links as a lab on this machine has
+// them, scaled to the model. Make it within confined() (lab/confinement.hpp).
+#pragma once
+
+#include <functional>
+
+#include "coordinate/faults.hpp"
+#include "train/carrier.hpp"
+#include "train/played_plan.hpp"
+#include "train/remote_learner.hpp"
+
+namespace cotillion {
+
+struct LabTrainingSettings {
+  std::string program;      // cotillion itself, which serves `--as-island SOCKET`
+  std::string folder;       // nobody else's, and empty
+  LearnerSettings learner;  // of each island; one island
+  Faults faults;            // of links
+  std::uint64_t seed = 1;
+};
+
+// What came of it, when the carrier is gone.
+struct LabTrainingAccount {
+  std::vector<LabAccount> islands;
+  std::uint64_t agent = 0;            // bytes in memory, the largest agent's: its own and the desk
+  std::vector<std::string> problems;  // sentences
+};
+
+// For a run of so many steps by the played recipe; `learner` must outlive it. `told` is called when
+// the training is over and everybody has left. Refuses rules that the desk does not carry.
+[[nodiscard]] Result<std::unique_ptr<Carrier>> lab_carrier(
+    const PlayedPlan& played, std::int64_t steps, const LabTrainingSettings& settings,
+    RemoteLearner& learner, std::function<void(const LabTrainingAccount&)> told);
+
+}  // namespace cotillion

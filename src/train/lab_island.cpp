@@ -1,0 +1,166 @@
+#include "train/lab_island.hpp"
+
+#include <sys/resource.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "lab/memory_in_use.hpp"
+#include "train/desk_clock.hpp"
+#include "train/training_file.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr Duration kJoins{120'000'000'000'000};
+// Whoever conducts may evaluate, or wait for other islands, for this long between two questions.
+constexpr Duration kIdle{600'000'000'000'000};
+constexpr int kBehindTheDaemons = 5;  // nice
+
+class Trainee {
+ public:
+  Trainee(const LabIslandSetup& setup, PlayedPlan played, std::unique_ptr<Learner> learner)
+      : setup_(setup), played_(std::move(played)), learner_(std::move(learner)) {}
+
+  [[nodiscard]] Result<bool> join() {
+    auto made = Casting::make(played_.plan, played_.casting);
+    if (!made) return Unexpected<Error>{made.error()};
+    casting_.emplace(std::move(*made));
+    auto desk = DeskClient::join(setup_.desk, std::uint64_t(learner_->parameters()), kJoins);
+    if (!desk) return Unexpected<Error>{desk.error()};
+    clock_.emplace(std::move(*desk), played_, *casting_, setup_.island, setup_.rounds);
+    return true;
+  }
+
+  [[nodiscard]] Result<std::string> reply(Ask what, const std::string& body) {
+    switch (what) {
+      case Ask::kBackward:
+        return std::string(bytes_of_value(learner_->backward(values_of<std::uint8_t>(body))[0]));
+      case Ask::kUpdate:
+        learner_->update(value_of<double>(body));
+        return std::string();
+      case Ask::kBetween: {
+        const auto steps = value_of<std::int64_t>(body);
+        std::vector<float> model;
+        if (clock_->has_business(steps)) model = learner_->row(Buffer::kModel, 0);
+        const auto done = clock_->between(steps, model);
+        if (!done) return Unexpected<Error>{done.error()};
+        if (!model.empty()) learner_->set_row(Buffer::kModel, 0, model);
+        return std::string();
+      }
+      case Ask::kLosses:
+        return std::string(bytes_of_value(learner_->losses(values_of<std::uint8_t>(body))[0]));
+      case Ask::kModel:
+        return std::string(bytes_of_values(learner_->row(Buffer::kModel, 0)));
+      case Ask::kAccount: {
+        LabAccount account = clock_->account();
+        account.resident = memory_in_use("self");
+        return std::string(bytes_of_value(account));
+      }
+      default:
+        return failure("a question that nobody understands");
+    }
+  }
+
+ private:
+  const LabIslandSetup setup_;
+  const PlayedPlan played_;
+  std::unique_ptr<Learner> learner_;
+  std::optional<Casting> casting_;
+  std::optional<DeskClock> clock_;
+};
+
+Result<PlayedPlan> played_by(const LabIslandSetup& setup) {
+  std::stringstream text;
+  text << std::ifstream(setup.plan).rdbuf();
+  auto plan = read_plan(text.str(), setup.plan);
+  if (!plan) return failure(to_text(plan.error().front()));
+  PlayedPlan played{std::move(*plan), {}, setup.recipe, 1};
+  played.casting.exchange = setup.streamed ? Exchange::kStreamed : Exchange::kWhole;
+  played.casting.fragments = setup.recipe.fragments;
+  played.casting.patience = setup.patience;
+  return played;
+}
+
+}  // namespace
+
+std::string to_text(const LabIslandSetup& setup) {
+  const ModelSpec& model = setup.learner.model;
+  return Json{{"model", {int(model.kind), model.layers, model.width, model.heads, model.context}},
+              {"seed", setup.learner.seed},
+              {"device", setup.learner.device},
+              {"exact", setup.learner.exact},
+              {"threads", setup.learner.threads},
+              {"recipe", to_json(setup.recipe)},
+              {"plan", setup.plan},
+              {"streamed", setup.streamed},
+              {"patience_ps", setup.patience.ps},
+              {"desk", setup.desk},
+              {"island", setup.island},
+              {"rounds", setup.rounds}}
+      .dump();
+}
+
+Result<LabIslandSetup> read_lab_island(const std::string& text) {
+  LabIslandSetup setup;
+  try {
+    const Json json = Json::parse(text);
+    const auto model = json.at("model").get<std::vector<int>>();
+    setup.learner.model = {ModelSpec::Kind(model.at(0)), model.at(1), model.at(2), model.at(3),
+                           model.at(4)};
+    setup.learner.seed = json.at("seed");
+    setup.learner.device = json.at("device");
+    setup.learner.exact = json.at("exact");
+    setup.learner.threads = json.at("threads");
+    const auto recipes = read_recipes(Json{{"recipes", {json.at("recipe")}}}.dump());
+    if (!recipes) return Unexpected<Error>{recipes.error()};
+    setup.recipe = recipes->front();
+    setup.plan = json.at("plan");
+    setup.streamed = json.at("streamed");
+    setup.patience = {json.at("patience_ps").get<std::int64_t>()};
+    setup.desk = json.at("desk");
+    setup.island = json.at("island");
+    setup.rounds = json.at("rounds");
+  } catch (const std::exception& problem) {
+    return failure(problem.what());
+  }
+  return setup;
+}
+
+Result<bool> be_lab_island(
+    const std::string& socket,
+    const std::function<std::unique_ptr<Learner>(const LearnerSettings&)>& make) {
+  (void)::setpriority(PRIO_PROCESS, 0, kBehindTheDaemons);
+  auto link = connect_to(socket);
+  if (!link) return Unexpected<Error>{link.error()};
+  const auto refuse = [&](const Error& error) {
+    (void)link->refuse(error.message);
+    return Unexpected<Error>{error};
+  };
+  std::optional<Trainee> trainee;
+  for (;;) {
+    const auto question = link->hear(kIdle);
+    if (!question) return Unexpected<Error>{question.error().within("whoever conducts")};
+    if (question->what == Ask::kLeave) return true;
+    try {
+      if (question->what == Ask::kSetUp) {
+        const auto setup = read_lab_island(question->body);
+        if (!setup) return refuse(setup.error());
+        auto played = played_by(*setup);
+        if (!played) return refuse(played.error());
+        trainee.emplace(*setup, std::move(*played), make(setup->learner));
+        if (const auto joined = trainee->join(); !joined) return refuse(joined.error());
+        if (auto told = link->answer(""); !told) return told;
+        continue;
+      }
+      if (!trainee) return refuse({"it has not been set up"});
+      const auto answer = trainee->reply(question->what, question->body);
+      if (!answer) return refuse(answer.error());
+      if (auto told = link->answer(*answer); !told) return told;
+    } catch (const std::exception& problem) {
+      return refuse({problem.what()});
+    }
+  }
+}
+
+}  // namespace cotillion

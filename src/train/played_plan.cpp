@@ -1,0 +1,160 @@
+#include "train/played_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "coordinate/roles.hpp"
+#include "train/rotation_clock.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr std::int64_t kChunksLeast = 512;  // a packet should pass in a small part of a round
+
+// Everything has come when the last packet would be given up.
+RecipeRound timed(const Casting& casting, RoundId number, const RecipeRound& planned, int islands,
+                  int pace) {
+  const auto seconds = [&](Duration time) {
+    return double(time.ps) / kPicosecondsPerSecond / pace;
+  };
+  const JobSpec& job = casting.job();
+  const Instant start = casting.start_of(number, {0}), end = casting.start_of(number + 1, {0});
+  RecipeRound round = planned;
+  round.length = seconds(end - start);
+  for (int island = 0; island < islands; ++island) {
+    const Part part = casting.part(number, island, {0});
+    for (int f = 0; f < job.fragments; ++f) {
+      const std::size_t at = std::size_t(island) * std::size_t(job.fragments) + std::size_t(f);
+      round.leaves[at] = 0;
+      round.arrives[at] = round.length;
+      if (!part.sends || casting.settings().exchange == Exchange::kWhole) continue;
+      round.leaves[at] = seconds(
+          planned_departure(part.stream, sender_role(casting), job, first_chunk(job, f)) - start);
+      const Instant last = chunk_deadline(part.spec, job, first_chunk(job, f + 1) - 1);
+      round.arrives[at] = std::min(round.length, seconds(last + part.receiver.grace - start));
+    }
+  }
+  return round;
+}
+
+}  // namespace
+
+PlanFile scaled_to(const PlanFile& given, std::int64_t elements) {
+  PlanFile plan = given;
+  Bytes payload = plan.map.payload;
+  for (const PlannedRound& round : plan.plan.rounds)
+    for (const PlannedClique& clique : round.cliques)
+      for (const Stream& stream : clique.streams) payload = stream.payload;
+  const Bytes wanted{4 * elements};
+  const double scale = double(wanted.count) / double(payload.count);
+  const auto scaled = [&](Bytes bytes) {
+    return Bytes{std::int64_t(std::ceil(double(bytes.count) * scale))};
+  };
+  // Whole beats, few enough to be quick, small enough to be fluid.
+  const std::int64_t beats =
+      std::max<std::int64_t>(1, wanted.count / kChunksLeast / std::int64_t(kBeatBytes));
+  const auto fit = [&](EdgeSpec& spec) {
+    spec.memory = scaled(spec.memory);
+    spec.chunk = Bytes{std::min(spec.chunk.count, beats * std::int64_t(kBeatBytes))};
+    spec.slot = spec.chunk;
+    spec.framing = Bytes{0};
+  };
+  plan.map.payload = wanted;
+  fit(plan.map.edge);
+  for (Aggregator& aggregator : plan.map.aggregators) fit(aggregator.spec);
+  for (Island& island : plan.map.islands) {
+    island.up = island.up * scale;
+    island.down = island.down * scale;
+  }
+  for (Link& link : plan.map.links)
+    for (BitsPerSecond& rate : link.rate) rate = rate * scale;
+  for (PlannedRound& round : plan.plan.rounds) {
+    for (LaneUse& use : round.lanes) {
+      use.rate = use.rate * scale;
+      use.bytes = scaled(use.bytes);
+    }
+    for (EdgeUse& use : round.edges) use.memory_peak = scaled(use.memory_peak);
+    for (PlannedClique& clique : round.cliques) {
+      clique.rate = clique.rate * scale;
+      clique.binding.bound = clique.binding.bound * scale;
+      for (Stream& stream : clique.streams) {
+        stream.rate = stream.rate * scale;
+        stream.payload = wanted;
+      }
+    }
+  }
+  return plan;
+}
+
+void slow_down(PlanFile& plan, int pace) {
+  const auto slower = [&](BitsPerSecond& rate) { rate = rate / double(pace); };
+  const auto longer = [&](Seconds& time) { time.ps *= pace; };
+  for (Island& island : plan.map.islands) {
+    slower(island.up);
+    slower(island.down);
+  }
+  for (Link& link : plan.map.links) {
+    for (BitsPerSecond& rate : link.rate) slower(rate);
+    for (Duration& latency : link.latency) latency.ps *= pace;
+  }
+  for (Ingress& ingress : plan.ingress) ingress.latency.ps *= pace;
+  Plan& made = plan.plan;
+  for (Seconds* time :
+       {&made.settings.slack, &made.settings.step_time, &made.round, &made.streamed_delay})
+    longer(*time);
+  for (Seconds& objective : made.objectives) longer(objective);
+  for (PlannedRound& round : made.rounds) {
+    for (Seconds* time : {&round.start, &round.length, &round.planned}) longer(*time);
+    for (LaneUse& use : round.lanes) slower(use.rate);
+    for (PlannedClique& clique : round.cliques) {
+      longer(clique.price);
+      longer(clique.serialisation);
+      slower(clique.rate);
+      slower(clique.binding.bound);
+      clique.binding.cycle_excess.ps *= pace;
+      for (Stream& stream : clique.streams) {
+        longer(stream.offset);
+        slower(stream.rate);
+        for (Arrival& arrival : stream.receivers) arrival.latency.ps *= pace;
+      }
+    }
+  }
+}
+
+Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::int64_t elements,
+                             const PacketSettings& settings) {
+  if (recipe.kind != Recipe::Kind::kRotation || !recipe.policy.starts_with("plan"))
+    return failure("only the plan's own policy is played packet by packet, not " + recipe.policy);
+  for (const double share : recipe.shares)
+    if (std::abs(share - recipe.shares[0]) > 1e-12)
+      return failure("islands of unequal weight are trained ideally, not packet by packet");
+  if (recipe.lost > 0) return failure("--lose is for ideal exchanges; here --faults loses packets");
+  for (const Link& link : plan.map.links)
+    for (const Duration latency : link.latency)
+      if (latency.ps > kLatencyMax.ps / settings.pace)
+        return failure(fmt::format("at a pace of {} {} is longer than {}; {} is possible",
+                                   settings.pace, link_name(plan.map, link), to_text(kLatencyMax),
+                                   kLatencyMax.ps / latency.ps));
+  PlayedPlan played{scaled_to(plan, elements), {}, recipe, settings.pace};
+  slow_down(played.plan, settings.pace);
+  const bool streamed = recipe.rounds[0].arrives.front() < recipe.rounds[0].length;
+  played.casting.exchange =
+      streamed || recipe.fragments > 1 ? Exchange::kStreamed : Exchange::kWhole;
+  played.casting.fragments = recipe.fragments;
+  played.casting.patience = settings.patience;
+  const auto casting = Casting::make(played.plan, played.casting);
+  if (!casting) return Unexpected<Error>{casting.error()};
+  played.recipe.grain = std::int64_t(elements_per_chunk(casting->job()));
+  for (std::size_t k = 0; k < recipe.rounds.size(); ++k)
+    played.recipe.rounds[k] =
+        timed(*casting, RoundId(k + 1), recipe.rounds[k], island_count(recipe), settings.pace);
+  return played;
+}
+
+int rounds_within(const Recipe& recipe, std::int64_t steps) {
+  return int(RotationClock(recipe).rounds_at(steps).last) + 1;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,40 @@
+// A plan as packets play it, for a model of so many floats: the network scaled to the model, so
+// that every time is the plan's own, and the recipe on the clock of packets. They need a little
+// longer than fluid streams do, and rounds are longer by that where the plan has no slack for it.
+// Whoever trains by this recipe, ideally, through the simulator or in a lab, copies and merges the
+// same elements at the same steps.
+#pragma once
+
+#include "coordinate/casting.hpp"
+#include "train/recipe.hpp"
+
+namespace cotillion {
+
+struct PlayedPlan {
+  PlanFile plan;  // scaled
+  CastingSettings casting;
+  Recipe recipe;
+  int pace = 1;  // the plan's times are so many times the recipe's
+};
+
+// The plan for a payload of so many floats: rates, memories and sizes in proportion.
+[[nodiscard]] PlanFile scaled_to(const PlanFile& plan, std::int64_t elements);
+
+// The same on links that are so many times longer and slower: everything takes so many times as
+// long.
+void slow_down(PlanFile& plan, int pace);
+
+struct PacketSettings {
+  Duration patience{1'000'000'000};  // of edges, beyond a packet's latest planned arrival
+  int pace = 1;  // seconds in which a second of the plan is played; the recipe has the plan's own
+};
+// The recipe must be the plan's own rotation. Refuses what cannot be played: unequal weights,
+// contributions that are lost by lot, plans that Casting refuses.
+[[nodiscard]] Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe,
+                                           std::int64_t elements,
+                                           const PacketSettings& settings = {});
+
+// How many rounds begin within so many steps, and end by then or later.
+[[nodiscard]] int rounds_within(const Recipe& recipe, std::int64_t steps);
+
+}  // namespace cotillion

@@ -1,0 +1,111 @@
+#include "train/rotation_clock.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr double kRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
+
+}  // namespace
+
+RotationClock::RotationClock(const Recipe& recipe) : recipe_(recipe) {
+  COTILLION_CHECK(!recipe.rounds.empty());
+  prompt_ = recipe.momentum == 0;
+  for (const RecipeRound& round : recipe.rounds) {
+    starts_.push_back(period_);
+    period_ += round.length;
+    prompt_ = prompt_ && round.length >= recipe.step_time;
+  }
+}
+
+const RecipeRound& RotationClock::round(std::int64_t k) const {
+  return recipe_.rounds[std::size_t(k % std::int64_t(recipe_.rounds.size()))];
+}
+
+double RotationClock::start(std::int64_t k) const {
+  const auto rounds = std::int64_t(recipe_.rounds.size());
+  const std::int64_t periods = k / rounds;
+  return double(periods) * period_ + starts_[std::size_t(k % rounds)];
+}
+
+std::int64_t RotationClock::round_at(double time) const {
+  const auto cycles = std::int64_t(std::floor(time / period_));
+  const double within = time - double(cycles) * period_;
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), within);
+  return cycles * std::int64_t(starts_.size()) + (next - starts_.begin()) - 1;
+}
+
+RotationClock::Rounds RotationClock::rounds_at(std::int64_t steps) const {
+  const std::int64_t first = round_at(double(steps - 1) * recipe_.step_time) - 1;
+  return {std::max<std::int64_t>(0, first), round_at(double(steps + 1) * recipe_.step_time)};
+}
+
+bool RotationClock::meets(std::int64_t k, int island) const {
+  const auto n = recipe_.islands.size();
+  const auto own = round(k).mixing.begin() + std::ptrdiff_t(std::size_t(island) * n);
+  for (std::size_t j = 0; j < n; ++j)
+    if (j != std::size_t(island) && own[std::ptrdiff_t(j)] != 0) return true;
+  return false;
+}
+
+std::vector<RotationClock::Appointment> RotationClock::copies(int island,
+                                                              std::int64_t steps) const {
+  std::vector<Appointment> due;
+  const auto [first, last] = rounds_at(steps);
+  for (std::int64_t k = first; k <= last; ++k)
+    for (int f = 0; f < recipe_.fragments; ++f)
+      if (copy_step(k, island, f) == steps && meets(k, island)) due.push_back({k, f});
+  return due;
+}
+
+std::vector<RotationClock::Appointment> RotationClock::merges(int island,
+                                                              std::int64_t steps) const {
+  std::vector<Appointment> due;
+  const auto [first, last] = rounds_at(steps);
+  for (std::int64_t k = first; k <= last; ++k)
+    for (int f = 0; f < recipe_.fragments; ++f)
+      if (merge_step(k, island, f) == steps && meets(k, island)) due.push_back({k, f});
+  return due;
+}
+
+std::int64_t RotationClock::merge_step(std::int64_t k, int island, int fragment) const {
+  return std::max(merged_by(k, island, fragment), copy_step(k, island, fragment));
+}
+
+std::int64_t RotationClock::copy_step(std::int64_t k, int island, int fragment) const {
+  const double due = start(k) + round(k).leaves[at(island, fragment)];
+  const auto own = std::int64_t(std::floor(due / recipe_.step_time + kRounding));
+  return k == 0 || prompt_ ? own : std::max(own, merged_by(k - 1, island, fragment));
+}
+
+bool RotationClock::copies_ahead(std::int64_t k, int island, int fragment) const {
+  return prompt_ && k > 0 && merged_by(k - 1, island, fragment) > copy_step(k, island, fragment);
+}
+
+std::int64_t RotationClock::merged_by(std::int64_t k, int island, int fragment) const {
+  const double due = start(k) + round(k).arrives[at(island, fragment)];
+  return std::int64_t(std::ceil(due / recipe_.step_time - kRounding));
+}
+
+double copies_in_flight(const Recipe& recipe, std::int64_t last_step) {
+  const RotationClock clock(recipe);
+  double most = 0;
+  for (int island = 0; island < island_count(recipe); ++island)
+    // Rounds fall on steps alike before long.
+    for (std::int64_t step = 0; step <= std::min<std::int64_t>(last_step, 200); ++step) {
+      double now = 0;
+      const auto [first, last] = clock.rounds_at(step);
+      for (std::int64_t k = first; k <= last; ++k)
+        for (int f = 0; f < recipe.fragments; ++f)
+          if (clock.copy_step(k, island, f) <= step && step < clock.merge_step(k, island, f))
+            now += 1.0 / recipe.fragments;
+      most = std::max(most, now);
+    }
+  return most;
+}
+
+}  // namespace cotillion

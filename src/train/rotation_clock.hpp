@@ -1,0 +1,67 @@
+// When islands copy and merge under a rotation, counted in steps: the one clock that all ways to
+// exchange go by, so that they do the same to the models when nothing is lost. Rounds count from 0.
+//
+// Copies and merges take effect between steps. A merge waits for the end of the step under which it
+// arrives. A copy takes the parameters that are there when its bytes must leave, those of the last
+// finished step, and with them a correction that has come and still waits.
+#pragma once
+
+#include <vector>
+
+#include "train/recipe.hpp"
+
+namespace cotillion {
+
+class RotationClock {
+ public:
+  // The recipe must outlive it.
+  explicit RotationClock(const Recipe& recipe);
+
+  [[nodiscard]] double time_after(std::int64_t steps) const {
+    return double(steps) * recipe_.step_time;
+  }
+  [[nodiscard]] double period() const { return period_; }
+  [[nodiscard]] const RecipeRound& round(std::int64_t k) const;
+  [[nodiscard]] std::int64_t copy_step(std::int64_t k, int island, int fragment) const;
+  [[nodiscard]] std::int64_t merge_step(std::int64_t k, int island, int fragment) const;
+  // Whether the copy holds the correction of the round before, which is merged only later.
+  [[nodiscard]] bool copies_ahead(std::int64_t k, int island, int fragment) const;
+  // Copies need not wait for the merge before them: without momentum, and with rounds that are no
+  // shorter than a step.
+  [[nodiscard]] bool prompt() const { return prompt_; }
+
+  // What an island copies, or merges, after so many steps, in order; rounds in which it meets
+  // nobody are left out.
+  struct Appointment {
+    std::int64_t round = 0;
+    int fragment = 0;
+  };
+  [[nodiscard]] std::vector<Appointment> copies(int island, std::int64_t steps) const;
+  [[nodiscard]] std::vector<Appointment> merges(int island, std::int64_t steps) const;
+  [[nodiscard]] bool meets(std::int64_t k, int island) const;
+
+  // Rounds of which something may be copied or merged after so many steps.
+  struct Rounds {
+    std::int64_t first = 0, last = -1;
+  };
+  [[nodiscard]] Rounds rounds_at(std::int64_t steps) const;
+
+ private:
+  [[nodiscard]] double start(std::int64_t k) const;
+  [[nodiscard]] std::int64_t round_at(double time) const;
+  [[nodiscard]] std::int64_t merged_by(std::int64_t k, int island, int fragment) const;
+  [[nodiscard]] std::size_t at(int island, int fragment) const {
+    return std::size_t(island) * std::size_t(recipe_.fragments) + std::size_t(fragment);
+  }
+
+  const Recipe& recipe_;
+  bool prompt_ = false;
+  std::vector<double> starts_;
+  double period_ = 0;
+};
+
+// The most models that one island has copied and not merged yet, at any step up to the last: what
+// an exchange needs beyond model and optimizer.
+[[nodiscard]] double copies_in_flight(const Recipe& recipe, std::int64_t last_step);
+
+}  // namespace cotillion

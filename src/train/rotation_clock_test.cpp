@@ -1,0 +1,156 @@
+// Steps at which islands copy and merge, and a plan's recipe as packets play it.
+#include "train/rotation_clock.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/plans.hpp"
+#include "train/move.hpp"
+#include "train/played_plan.hpp"
+#include "train/recipes.hpp"
+
+namespace cotillion {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Two islands, rounds of two and a half steps, whole.
+Recipe two_and_a_half() {
+  Recipe recipe;
+  recipe.islands = {"A", "B", "C"};
+  recipe.shares = {0.3, 0.3, 0.4};
+  recipe.step_time = 0.1;
+  recipe.rounds = {
+      {0.25, {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, {0, 0, 0}, {0.25, 0.25, 0.25}, false}};
+  return recipe;
+}
+
+TEST(RotationClock, ACopyTakesTheLastFinishedStepAndAMergeTheNext) {
+  const Recipe recipe = two_and_a_half();
+  const RotationClock clock(recipe);
+  EXPECT_EQ(clock.copy_step(0, 0, 0), 0);
+  EXPECT_EQ(clock.merge_step(0, 0, 0), 3);
+  EXPECT_EQ(clock.copy_step(1, 0, 0), 2);  // while the correction of round 0 waits for step 3
+  EXPECT_TRUE(clock.copies_ahead(1, 0, 0));
+  EXPECT_EQ(clock.merge_step(1, 0, 0), 5);
+  EXPECT_FALSE(clock.copies_ahead(2, 0, 0));
+  ASSERT_EQ(clock.copies(0, 2).size(), 1u);
+  EXPECT_EQ(clock.copies(0, 2)[0].round, 1);
+  ASSERT_EQ(clock.merges(0, 3).size(), 1u);
+  EXPECT_EQ(clock.merges(0, 3)[0].round, 0);
+  EXPECT_TRUE(clock.merges(0, 4).empty());
+}
+
+TEST(RotationClock, WhoeverMeetsNobodyHasNoAppointments) {
+  const Recipe recipe = two_and_a_half();
+  const RotationClock clock(recipe);
+  EXPECT_FALSE(clock.meets(0, 2));
+  for (int step = 0; step < 20; ++step) {
+    EXPECT_TRUE(clock.copies(2, step).empty());
+    EXPECT_TRUE(clock.merges(2, step).empty());
+  }
+}
+
+TEST(RotationClock, EveryRoundIsCopiedAndMergedOnceAndInOrder) {
+  Recipe recipe = two_and_a_half();
+  recipe.fragments = 2;
+  recipe.rounds[0].leaves = {0.03, 0.12, 0, 0.1, 0, 0};
+  recipe.rounds[0].arrives = {0.17, 0.25, 0.16, 0.25, 0.25, 0.25};
+  const RotationClock clock(recipe);
+  for (int island = 0; island < 2; ++island)
+    for (int f = 0; f < 2; ++f) {
+      std::int64_t copied = 0, merged = 0;
+      for (int step = 0; step < 200; ++step) {
+        for (const auto& due : clock.copies(island, step))
+          if (due.fragment == f) {
+            EXPECT_EQ(due.round, copied++);
+          }
+        for (const auto& due : clock.merges(island, step))
+          if (due.fragment == f) {
+            EXPECT_EQ(due.round, merged++);
+          }
+        EXPECT_LE(merged, copied);
+        EXPECT_LE(copied, merged + 2);
+      }
+      EXPECT_GE(merged, 75);
+    }
+}
+
+TEST(RotationClock, CountsTheCopiesInFlight) {
+  Recipe recipe = two_and_a_half();
+  EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 2);  // one waits for its merge, one has left
+  recipe.rounds[0].length = 0.3;
+  recipe.rounds[0].arrives = {0.3, 0.3, 0.3};
+  EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 1);
+  recipe.fragments = 4;
+  recipe.rounds[0].leaves = {0, 0.1, 0.2, 0.2, 0, 0, 0, 0, 0, 0, 0, 0};
+  recipe.rounds[0].arrives.assign(12, 0.1);
+  recipe.rounds[0].arrives[1] = 0.2;
+  recipe.rounds[0].arrives[2] = recipe.rounds[0].arrives[3] = 0.3;
+  recipe.islands = {"A"};
+  EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 0.5);
+}
+
+PlanFile plan() {
+  PlanSettings settings;
+  settings.step_time = Seconds::from_ps(50e9);
+  return testing::plan_file(testing::example_map("isosceles"), "all-to-all", settings);
+}
+
+TEST(PlayedPlan, FragmentsAreWholePacketsAndRoundsAreThoseOfTheCasting) {
+  const PlanFile made = plan();
+  const auto recipe = recipe_for(made, "plan:fragments=3", {});
+  ASSERT_TRUE(recipe.has_value());
+  const std::int64_t elements = 100'003;
+  const auto played = as_played(made, *recipe, elements);
+  ASSERT_TRUE(played.has_value()) << played.error().message;
+  const auto casting = Casting::make(played->plan, played->casting);
+  ASSERT_TRUE(casting.has_value());
+  const JobSpec& job = casting->job();
+  for (int f = 0; f < 3; ++f) {
+    const Span span = span_of(f, 3, elements, played->recipe.grain);
+    EXPECT_EQ(std::uint64_t(span.first), first_element(job, first_chunk(job, f)));
+  }
+  EXPECT_EQ(span_of(2, 3, elements, played->recipe.grain).first +
+                span_of(2, 3, elements, played->recipe.grain).count,
+            elements);
+  const RecipeRound& round = played->recipe.rounds[0];
+  EXPECT_DOUBLE_EQ(round.length, double(casting->start_of(2, {0}).ps) * 1e-12);
+  for (std::size_t at = 0; at < round.leaves.size(); ++at) {
+    EXPECT_LT(round.leaves[at], round.arrives[at]);
+    EXPECT_LE(round.arrives[at], round.length);
+    EXPECT_GE(round.arrives[at], recipe->rounds[0].arrives[at] - 1e-9);
+  }
+}
+
+TEST(PlayedPlan, ASlowerPaceIsTheSameRecipeOnLongerLinks) {
+  const PlanFile made = plan();
+  const auto recipe = recipe_for(made, "plan:fragments=3", {});
+  ASSERT_TRUE(recipe.has_value());
+  const auto once = as_played(made, *recipe, 100'000);
+  const auto slow = as_played(made, *recipe, 100'000, {Duration{4'000'000'000}, 4});
+  ASSERT_TRUE(once.has_value() && slow.has_value());
+  for (std::size_t at = 0; at < once->recipe.rounds[0].leaves.size(); ++at) {
+    EXPECT_NEAR(slow->recipe.rounds[0].leaves[at], once->recipe.rounds[0].leaves[at], 1e-9);
+    EXPECT_NEAR(slow->recipe.rounds[0].arrives[at], once->recipe.rounds[0].arrives[at], 1e-9);
+  }
+  EXPECT_EQ(slow->plan.map.links[0].latency[0].ps, 4 * made.map.links[0].latency[0].ps);
+  const auto never = as_played(made, *recipe, 100'000, {Duration{1}, 1000});
+  ASSERT_FALSE(never.has_value());
+  EXPECT_THAT(never.error().message, HasSubstr("is possible"));
+}
+
+TEST(PlayedPlan, RefusesWhatPacketsDoNotPlay) {
+  const PlanFile made = plan();
+  const auto rival = recipe_for(made, "synchronous", {});
+  ASSERT_TRUE(rival.has_value());
+  EXPECT_THAT(as_played(made, *rival, 1000).error().message, HasSubstr("the plan's own policy"));
+  RecipeSettings weighted;
+  weighted.shares = {1, 2, 1};
+  const auto unequal = recipe_for(made, "plan", weighted);
+  ASSERT_TRUE(unequal.has_value());
+  EXPECT_THAT(as_played(made, *unequal, 1000).error().message, HasSubstr("unequal weight"));
+}
+
+}  // namespace
+}  // namespace cotillion

@@ -1,0 +1,104 @@
+// Does every policy learn? Three islands and a small model, as many steps for each, beside what a
+// model can do that knows how often bytes come, and one that knows the byte before. Ends with 1 if
+// a policy is not below the second.
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "report/table.hpp"
+#include "tests/support/plans.hpp"
+#include "train/recipes.hpp"
+#include "train/study.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr int kIslands = 3;
+constexpr std::int64_t kSteps = 600;
+
+const std::vector<std::string>& policies() {
+  static const std::vector<std::string> kAll = {
+      "plan",
+      "plan:fragments=8",
+      "plan:own-weight=0.7",
+      "plan:momentum=0.3,at=sender",
+      "pairs",
+      "pairs:fragments=8",
+      "synchronous:network=free",
+      "synchronous:network=hardware",
+      "synchronous:network=ring",
+      "synchronous:network=butterfly",
+      "local-sgd:steps=8",
+      "diloco:steps=8,momentum=0.5",
+      "streaming-diloco:network=hardware",
+      "eager-diloco:momentum=0.5",
+      "noloco:steps=8",
+      "d-psgd",
+      "one-peer",
+      "base",
+      "matcha",
+      "random-pairs",
+      "halos",
+  };
+  return kAll;
+}
+
+double processor_seconds() {
+  return double(std::clock()) / CLOCKS_PER_SEC;
+}
+
+int run() {
+  PlanSettings plan_settings;
+  plan_settings.step_time = Seconds::from_ps(100e9);
+  Map map = testing::example_map("isosceles");
+  for (std::size_t i = 0; i < map.islands.size(); ++i)
+    map.islands[i].region = i < 2 ? "west" : "east";
+  const PlanFile plan = testing::plan_file(std::move(map), "all-to-all", plan_settings);
+  const Corpus corpus = *make_corpus(synthetic_documents(1, 2'000'000, kIslands), kIslands,
+                                     Split::kBySource, 1, 4096);
+  const double bigram = bigram_entropy(corpus.held_out);
+  fmt::print(
+      "Three islands, texts of their own sources, an MLP that sees 8 bytes, {} steps of each "
+      "policy "
+      "on one core.\nHeld-out text: {:.3f} nats per byte by how often bytes come, {:.3f} by the "
+      "byte before.\n\n",
+      kSteps, corpus.unigram_entropy, bigram);
+  Rows rows = {{"policy", "loss", "of a bigram model's", "below it", "clock s", "CPU s"}};
+  bool all = true;
+  for (const std::string& policy : policies()) {
+    const auto recipe = recipe_for(plan, policy, {});
+    if (!recipe) {
+      fmt::print("{}: {}\n", policy, recipe.error().message);
+      return 1;
+    }
+    LearnerSettings learner;
+    learner.model = *model_named("mlp");
+    learner.islands = kIslands;
+    learner.device = "cpu";
+    learner.threads = 1;
+    TrainingSettings settings;
+    settings.steps = kSteps;
+    settings.rate = 8e-3;
+    settings.batch = 16;
+    settings.evaluations = 1;
+    settings.windows = 256;
+    const double began = processor_seconds();
+    const auto islands = make_learner(learner);
+    const Training made = train(*islands, *recipe, corpus, learner.model, settings);
+    const double loss = made.points.back().loss_of_mean;
+    const bool below = loss < bigram;
+    all = all && below;
+    rows.push_back({recipe->name, fmt::format("{:.4f}", loss), fmt::format("{:.3f}", loss / bigram),
+                    below ? "yes" : "NO", fmt::format("{:.0f}", made.seconds),
+                    fmt::format("{:.1f}", processor_seconds() - began)});
+  }
+  fmt::print("{}", table_of(rows).text());
+  return all ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace cotillion
+
+int main() {
+  return cotillion::run();
+}

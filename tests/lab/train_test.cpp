@@ -1,0 +1,96 @@
+// Training through the runtime on real sockets, islands as processes, beside the same training by
+// the simulator and by the formula.
+#include <nlohmann/json.hpp>
+
+#include "tests/lab/lab_of_three.hpp"
+
+namespace cotillion {
+namespace {
+
+using Json = nlohmann::json;
+
+class LabTraining : public testing::LabOfThree {
+ protected:
+  void SetUp() override {
+    LabOfThree::SetUp();
+    if (IsSkipped()) return;
+    const testing::fs::path library =
+        testing::fs::path(COTILLION_BINARY).parent_path() / "libcotillion_torch.so";
+    if (!testing::fs::exists(library)) GTEST_SKIP() << "this build has no libtorch";
+    // Slack for machines that are busy: rounds of 0.6 s, of which packets need 0.1.
+    ASSERT_EQ(wait_for(start(
+                  {"plan", (folder_ / "map.toml").string(), "--schedule", "all-to-all", "--slack",
+                   "500ms", "--step-time", "170ms", "-o", (folder_ / "plan.json").string()},
+                  "/dev/null")),
+              0);
+  }
+  [[nodiscard]] pid_t start_training(const std::vector<std::string>& further) const {
+    std::vector<std::string> arguments{"train",      (folder_ / "plan.json").string(),
+                                       "--model",    "mlp",
+                                       "--rate",     "0.01",
+                                       "--data",     "synthetic:200kB",
+                                       "--split",    "by-source",
+                                       "--patience", "200ms",
+                                       "--windows",  "16"};
+    arguments.insert(arguments.end(), further.begin(), further.end());
+    return start(arguments, (folder_ / "said").string());
+  }
+  [[nodiscard]] Json answer() const {
+    const std::string text = said();
+    const auto begin = text.find("{\n");
+    if (begin == std::string::npos) return {};
+    return Json::parse(text.substr(begin, text.rfind('}') + 1 - begin), nullptr, false);
+  }
+};
+
+// 72 steps of 170 ms: twenty rounds. A machine that does not get round to sending for 200 ms loses
+// contributions; then there is nothing to compare, and it may try again.
+TEST_F(LabTraining, LearnsTheSameIdeallySimulatedAndInTheLab) {
+  for (const char* policy : {"plan", "plan:fragments=4"}) {
+    Json trainings;
+    for (int tries = 0; tries < 3; ++tries) {
+      const pid_t training =
+          start_training({"--policy", policy, "--steps", "74", "--evaluations", "4", "--exchange",
+                          "ideal", "--exchange", "simulated", "--exchange", "lab", "--json"});
+      ASSERT_EQ(wait_for(training), 0) << said();
+      trainings = answer().at("trainings");
+      ASSERT_EQ(trainings.size(), 3u);
+      const Json& lab = trainings[2].at("lab");
+      if (lab.at("missing") == 0 && lab.at("late_copies") == 0) break;
+    }
+    const Json& lab = trainings[2].at("lab");
+    EXPECT_EQ(lab.at("missing"), 0) << "this machine is too busy";
+    EXPECT_EQ(lab.at("late_copies"), 0) << "this machine is too busy";
+    EXPECT_GE(lab.at("corrections").get<int>(), 60 * (policy[4] == ':' ? 4 : 1));
+    EXPECT_EQ(lab.at("problems"), Json::array());
+    const Json& ideal = trainings[0].at("points");
+    for (const std::size_t other : {1u, 2u})
+      for (std::size_t p = 0; p < ideal.size(); ++p) {
+        const Json& made = trainings[other].at("points")[p];
+        const auto near = [&](const char* what, double within) {
+          EXPECT_NEAR(made.at(what).get<double>(), ideal[p].at(what).get<double>(), within)
+              << policy << ", point " << p << " of " << trainings[other].at("recipe").at("name");
+        };
+        near("loss_of_mean", 5e-6);
+        near("training_loss", 5e-6);
+        near("distance", 1e-5 * (1 + ideal[p].at("distance").get<double>()));
+      }
+  }
+}
+
+TEST_F(LabTraining, LeavesNothingBehindWhenItIsInterruptedOrKilled) {
+  for (const int signal : {SIGINT, SIGKILL}) {
+    const pid_t training = start_training({"--steps", "100000", "--exchange", "lab"});
+    const auto spaces = wait_until_built(training);
+    int looks = 0;
+    while (said().find("step 3") == std::string::npos &&
+           ::waitpid(training, nullptr, WNOHANG) == 0 && ++looks < 6000)
+      ::usleep(10'000);
+    ::kill(training, signal);
+    EXPECT_EQ(wait_for(training), signal == SIGKILL ? 128 + SIGKILL : 3) << said();
+    expect_nothing_left(spaces);
+  }
+}
+
+}  // namespace
+}  // namespace cotillion
