@@ -20,6 +20,7 @@ namespace {
 // that; later on the one that lies there will do, and training goes on.
 constexpr Duration kFirstPatience{60'000'000'000'000}, kHoldPatience{20'000'000'000};
 constexpr Duration kLook{20'000'000'000};  // how late the agent's end is noticed
+constexpr Duration kCopyLook{1'000'000'000};
 constexpr std::int64_t kDayNs = 86'400'000'000'000;
 constexpr Duration kAheadMin{2'000'000'000};
 
@@ -236,9 +237,28 @@ Result<bool> DeskClient::offer_fragment(int f, const DeskSource& source) {
           fmt::format("the agent has held fragment {} for {}", f, wait_text(since(began))));
     pause({20'000'000});
   }
-  source(desk_.run(f).first, desk_.copy(f));
-  desk_.offered(f, wall_clock_now());
+  const std::span<float> room = desk_.room(f);
+  if (!room.empty()) {
+    source(desk_.run(f).first, room);
+    desk_.offered(f, wall_clock_now());
+  }
   desk_.let_go(f);
+  if (room.empty()) return failure(fmt::format("fragment {} is in flight twice", f));
+  return true;
+}
+
+Result<bool> DeskClient::wait_for_copy(int f, RoundId round, Duration most) const {
+  const std::int64_t began = wall_clock_now();
+  while (desk_.fragment(f).copied.load(std::memory_order_acquire) < round) {
+    if (auto good = check(); !good) return good;
+    if (ended()) return true;
+    if (since(began) >= most)
+      return failure(
+          fmt::format("the agent has not taken its copy of fragment {} for round {} "
+                      "within {}",
+                      f, round, wait_text(since(began))));
+    pause(kCopyLook);
+  }
   return true;
 }
 

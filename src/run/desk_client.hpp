@@ -47,6 +47,8 @@ class DeskClient {
   // For training code that keeps the plan's clock by itself, in place of step() and wait(): it says
   // when which fragment is copied, and for which correction it waits. Nothing else is offered.
   [[nodiscard]] Result<bool> offer_fragment(int f, const DeskSource& source);
+  // Until the agent has taken the copy of that round, or of a later one.
+  [[nodiscard]] Result<bool> wait_for_copy(int f, RoundId round, Duration most) const;
   [[nodiscard]] Result<Correction> wait_for(int f, Duration most);
   void count_step() const;
   // No more corrections will come: the job has ended as it should.

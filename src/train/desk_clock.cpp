@@ -13,7 +13,6 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;          // ns
 constexpr Duration kBegins{140'000'000'000'000};          // until round one is in play
 constexpr std::int64_t kOverdue = 20'000 * kMillisecond;  // beyond a correction's planned time
-constexpr std::int64_t kLook = 20 * kMillisecond;
 
 void pause_ns(std::int64_t ns) {
   const timespec wait = timespec_of({ns * 1000});
@@ -68,8 +67,10 @@ Result<bool> DeskClock::offer(const Appointment& due, const std::vector<float>& 
     if (auto known = learn_origin(); !known) return known;
     const std::int64_t next = leaves(due.round, due.fragment);
     if (before >= 0) {
-      const std::int64_t last = leaves(before, due.fragment);
-      if (auto slept = sleep_until(origin_ns_ + last + (next - last) / 3); !slept) return slept;
+      const std::int64_t left =
+          std::max<std::int64_t>(0, origin_ns_ + next - wall_clock_now()) + kOverdue;
+      auto copied = desk_.wait_for_copy(due.fragment, RoundId(before + 1), {left * 1000});
+      if (!copied) return copied;
     }
     const std::int64_t late = wall_clock_now() - (origin_ns_ + next);
     if (late > 0) {
@@ -128,15 +129,6 @@ Result<bool> DeskClock::learn_origin() {
     if (auto good = desk_.check(); !good) return good;
     if (desk_.ended()) return failure("the job has ended: " + words.reason.read());
     if (wall_clock_now() - began > kBegins.ps / 1000) return failure("round one does not begin");
-  }
-  return true;
-}
-
-Result<bool> DeskClock::sleep_until(std::int64_t ns) const {
-  for (std::int64_t now = wall_clock_now(); now < ns; now = wall_clock_now()) {
-    if (auto good = desk_.check(); !good) return good;
-    if (desk_.ended()) return true;
-    pause_ns(std::min(kLook, ns - now));
   }
   return true;
 }

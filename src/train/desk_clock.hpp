@@ -3,9 +3,7 @@
 // recipe says, waiting for it if it must. So the models are those of an ideal exchange, as long as
 // nothing is lost and every copy is renewed before it leaves. Training may be ahead of the plan's
 // time, by as much as the corrections it needs allow: that is what makes up for a busy machine.
-//
-// The desk does not say when the agent has taken a copy. A fragment is offered anew after a third
-// of the time between two departures: by then the agent, if late, has long taken the one before.
+// No copy is renewed before the agent has taken the one of the round before.
 #pragma once
 
 #include "run/desk_client.hpp"
@@ -33,7 +31,6 @@ class DeskClock {
   [[nodiscard]] Result<bool> lay(int fragment, const std::vector<float>& model);
   [[nodiscard]] Result<bool> take(const Appointment& due, std::vector<float>& model);
   [[nodiscard]] Result<bool> learn_origin();
-  [[nodiscard]] Result<bool> sleep_until(std::int64_t ns) const;
   // From the start of round one, ns.
   [[nodiscard]] std::int64_t leaves(std::int64_t k, int fragment) const;
 
