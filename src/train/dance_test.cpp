@@ -213,7 +213,7 @@ TEST(Dance, StatesAreThePortfolioOfGenerations) {
       for (int step = 0; step < steps; ++step) {
         for (const VectorMove& move : dance->after(step)) {
           vectors.apply(move);
-          const Span span = span_of(move.fragment, move.fragments, 4);
+          const Span span = span_of(move, 4);
           for (const int i : move.islands)
             for (std::int64_t e = span.first; e < span.first + span.count; ++e) {
               if (move.merges)

@@ -75,7 +75,10 @@ class Streaming final : public Outer {
                          all_,
                          {{Buffer::kTheta}, {Buffer::kModel, -1}},
                          f,
-                         recipe_.fragments});
+                         recipe_.fragments,
+                         false,
+                         1,
+                         recipe_.wire});
     }
     return moves;
   }
@@ -92,11 +95,13 @@ class Streaming final : public Outer {
     const auto add = [&](Buffer into, std::vector<Term> terms) {
       moves.push_back({into, all_, std::move(terms), f, recipe_.fragments});
     };
-    add(Buffer::kVelocity, {{Buffer::kVelocity, recipe_.momentum}, {s, 1, average}});
+    if (recipe_.momentum > 0)
+      add(Buffer::kVelocity,
+          {{Buffer::kVelocity, recipe_.momentum}, {s, 1, average, recipe_.wire}});
+    std::vector<Term> step = {{Buffer::kTheta}, {s, 1, times(average, -rate), recipe_.wire}};
+    if (recipe_.momentum > 0) step.push_back({Buffer::kVelocity, -rate * recipe_.momentum});
+    add(Buffer::kTheta, std::move(step));
     moves.back().merges = true;
-    add(Buffer::kTheta, {{Buffer::kTheta},
-                         {s, 1, times(average, -rate)},
-                         {Buffer::kVelocity, -rate * recipe_.momentum}});
     add(Buffer::kModel, {{Buffer::kModel, recipe_.keep}, {Buffer::kTheta, 1 - recipe_.keep}});
   }
 };

@@ -35,16 +35,16 @@ class Rotation final : public Dance {
     const std::int64_t first = round_at(double(steps - 1) * recipe_.step_time) - 1;
     const std::int64_t last = round_at(double(steps + 1) * recipe_.step_time);
     for (std::int64_t k = std::max<std::int64_t>(0, first); k <= last; ++k) {
-      for (int f = 0; f < recipe_.fragments; ++f) {
+      by_fragment(moves, [&](std::vector<VectorMove>& some, int f) {
         const std::vector<int> copying =
             those([&](int island) { return copy_step(k, island, f) == steps; });
-        if (!copying.empty()) copy(moves, k, f, copying);
-      }
-      for (int f = 0; f < recipe_.fragments; ++f) {
+        if (!copying.empty()) copy(some, k, f, copying);
+      });
+      by_fragment(moves, [&](std::vector<VectorMove>& some, int f) {
         const std::vector<int> merging =
             those([&](int island) { return merge_step(k, island, f) == steps; });
-        if (!merging.empty()) merge(moves, k, f, merging);
-      }
+        if (!merging.empty()) merge(some, k, f, merging);
+      });
     }
     return moves;
   }
@@ -69,6 +69,25 @@ class Rotation final : public Dance {
   }
 
  private:
+  // Fragments that are treated alike, next to each other, are one move. Moves of different
+  // fragments commute.
+  template <class Moves>
+  void by_fragment(std::vector<VectorMove>& moves, Moves of) const {
+    std::vector<VectorMove> pending;
+    for (int f = 0; f < recipe_.fragments; ++f) {
+      std::vector<VectorMove> some;
+      of(some, f);
+      if (!some.empty() &&
+          std::equal(pending.begin(), pending.end(), some.begin(), some.end(), follows)) {
+        for (VectorMove& move : pending) ++move.count;
+        continue;
+      }
+      moves.insert(moves.end(), pending.begin(), pending.end());
+      pending = std::move(some);
+    }
+    moves.insert(moves.end(), pending.begin(), pending.end());
+  }
+
   static bool hides(const Recipe& recipe) {
     return recipe.own_weight < 1 || (recipe.momentum > 0 && recipe.momentum_at_sender);
   }
@@ -110,13 +129,22 @@ class Rotation final : public Dance {
     return std::int64_t(std::ceil(due / recipe_.step_time - kRounding));
   }
 
+  // Every fragment's turn comes once in `moments_every` rounds, and in each as many have theirs.
+  [[nodiscard]] bool ships_moments(std::int64_t k, int f) const {
+    return recipe_.moments > 0 && (k + f) % recipe_.moments_every == 0;
+  }
+
   static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
 
   void copy(std::vector<VectorMove>& moves, std::int64_t k, int f,
             const std::vector<int>& who) const {
-    const auto add = [&](Buffer into, std::vector<Term> terms) {
-      moves.push_back({into, who, std::move(terms), f, recipe_.fragments});
+    const auto add = [&](Buffer into, std::vector<Term> terms, Wire wire = Wire::kF32) {
+      moves.push_back({into, who, std::move(terms), f, recipe_.fragments, false, 1, wire});
     };
+    if (ships_moments(k, f)) {
+      add(Buffer::kSentTwo, {{Buffer::kMomentTwo}}, recipe_.wire);
+      if (recipe_.moments > 1) add(Buffer::kSentOne, {{Buffer::kMomentOne}}, recipe_.wire);
+    }
     if (prompt_) {
       // A correction that has come, and waits for the end of the step, is on the wire already.
       std::vector<int> waiting, others;
@@ -124,13 +152,16 @@ class Rotation final : public Dance {
         (k > 0 && merged_by(k - 1, i, f) > copy_step(k, i, f) ? waiting : others).push_back(i);
       std::vector<Term> terms = {{Buffer::kModel}};
       if (hidden_) terms.push_back({Buffer::kHidden});
-      if (!others.empty()) moves.push_back({sent(k), others, terms, f, recipe_.fragments});
+      const auto send = [&](const std::vector<int>& some) {
+        moves.push_back({sent(k), some, terms, f, recipe_.fragments, false, 1, recipe_.wire});
+      };
+      if (!others.empty()) send(others);
       if (waiting.empty()) return;
-      terms.insert(terms.begin(), {{sent(k - 1), 1, rows(k - 1, f, waiting)}, {sent(k - 1), -1}});
-      moves.push_back({sent(k), waiting, terms, f, recipe_.fragments});
-      return;
+      terms.insert(terms.begin(),
+                   {{sent(k - 1), 1, rows(k - 1, f, waiting), recipe_.wire}, {sent(k - 1), -1}});
+      return send(waiting);
     }
-    if (!hidden_) return add(sent(k), {{Buffer::kModel}});
+    if (!hidden_) return add(sent(k), {{Buffer::kModel}}, recipe_.wire);
     const bool sender = recipe_.momentum > 0 && recipe_.momentum_at_sender;
     if (sender && k > 0) {
       // v ← μv + Δ with Δ = x + h − anchor; what is sent becomes anchor + v, what the optimizer
@@ -141,7 +172,7 @@ class Rotation final : public Dance {
                               {Buffer::kAnchor, -1}});
       add(Buffer::kHidden, {{Buffer::kVelocity}, {Buffer::kAnchor}, {Buffer::kModel, -1}});
     }
-    add(sent(k), {{Buffer::kModel}, {Buffer::kHidden}});
+    add(sent(k), {{Buffer::kModel}, {Buffer::kHidden}}, recipe_.wire);
     if (sender) add(Buffer::kAnchor, {{sent(k)}});
   }
 
@@ -152,7 +183,15 @@ class Rotation final : public Dance {
       return moves.size() - 1;
     };
     const Buffer s = sent(k);
-    Term average{s, 1, rows(k, f, who)};
+    Term average{s, 1, rows(k, f, who), recipe_.wire};
+    if (ships_moments(k, f)) {
+      // v is never below zero: it becomes the average. m keeps what it learned meanwhile.
+      add(Buffer::kMomentTwo, {{Buffer::kSentTwo, 1, average.mixing, recipe_.wire}});
+      if (recipe_.moments > 1)
+        add(Buffer::kMomentOne, {{Buffer::kSentOne, 1, average.mixing, recipe_.wire},
+                                 {Buffer::kSentOne, -1},
+                                 {Buffer::kMomentOne}});
+    }
     if (recipe_.momentum > 0 && !recipe_.momentum_at_sender && round(k).everyone) {
       // The first average is where momentum starts from.
       if (k == first_of_everyone())

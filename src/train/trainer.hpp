@@ -22,6 +22,7 @@ struct TrainingSettings {
   double rate_last = 0.1;  // share of it that is left at the end of a cosine
   int evaluations = 20;    // spread evenly over the clock
   int windows = 32;        // of held-out text in an evaluation
+  int distance_every = 1;  // steps with a merge: disagreement is measured before one of so many
   std::uint64_t seed = 1;  // of batches
   double target = 0;       // loss of the mean model whose time is asked for; zero: none
   std::string checkpoint;  // file; empty: none
