@@ -31,6 +31,7 @@ struct LearnerSettings {
   std::string device = "auto";  // "cpu", "cuda"
   bool exact = false;           // on a GPU: no TF32 in products
   bool bf16 = false;            // on a GPU: steps compute in bf16, all that is kept is f32
+  bool eager = false;           // on a GPU: launch by launch, where steps could be recorded
   int threads = 0;              // of the CPU; 0: one for small models, all for others
   // AdamW, each island its own
   double beta1 = 0.9;

@@ -57,7 +57,9 @@ struct Recipe {
   double exchange = 0;       // seconds that an exchange takes
   double outer_rate = 1;     // of outer optimizers
   bool nesterov = false;     // an outer optimizer at all; otherwise states are averaged
-  int overlap = 0;           // steps from a copy to its merge
+  int overlap = 0;           // steps from a copy to its merge, at most
+  double latency = 0;        // of an exchange: what it takes however little is sent,
+  double serialisation = 0;  // and what passing all of it takes besides
   double keep = 0;           // α: how much of its own an island keeps at a merge
   double pull = 1;           // γ of NoLoCo
   int every = 1;             // regional exchanges to a global one

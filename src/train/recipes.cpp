@@ -106,7 +106,9 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   if (merge.momentum > 0)
     recipe.name += fmt::format(", momentum {} at the {}", merge.momentum,
                                recipe.momentum_at_sender ? "sender" : "receiver");
-  if (settings.lost > 0) recipe.name += fmt::format(", {:.3g} % lost", settings.lost * 100);
+  if (settings.lost > 0)
+    recipe.name += fmt::format(", {:.3g} % lost{}", settings.lost * 100,
+                               recipe.own_for_missing ? ", own in their place" : "");
   for (const Objective objective : kObjectives)
     recipe.staleness.emplace_back(to_name(objective), plan.objective(objective).ms());
   const Policy scored = policy_of(stage, plan);

@@ -25,8 +25,9 @@ constexpr const char* kUsage =
     "  --data synthetic:8MB  or a folder of text\n"
     "  --split alike         or by-source\n"
     "  --seconds S, --steps N, --batch N, --rate R, --warmup N, --seeds 1,2,3\n"
-    "  --evaluations N, --windows N, --target LOSS, --distance-every N (merges)\n"
-    "  --device auto|cpu|cuda, --exact, --bf16, --threads N\n"
+    "  --evaluations N, --windows N, --target LOSS, --distance-every N (merges),\n"
+    "  --islands-at-end      evaluate each island's own model at the end only\n"
+    "  --device auto|cpu|cuda, --exact, --bf16, --eager, --threads N\n"
     "  --only TEXT           recipes whose policy contains it; may be repeated\n"
     "  --budget S            stop after so many real seconds, between steps\n"
     "  --checkpoint FILE     and go on from it\n"
@@ -70,8 +71,12 @@ Options parse(const std::vector<std::string>& arguments) {
       options.study.learner.exact = true;
       continue;
     }
-    if (option == "--bf16") {
-      options.study.learner.bf16 = true;
+    if (option == "--bf16" || option == "--eager") {
+      (option == "--bf16" ? options.study.learner.bf16 : options.study.learner.eager) = true;
+      continue;
+    }
+    if (option == "--islands-at-end") {
+      training.islands_at_end = true;
       continue;
     }
     if (!option.starts_with("-")) {

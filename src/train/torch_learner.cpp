@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/check.hpp"
+#include "train/torch_graph.hpp"
 #include "train/torch_model.hpp"
 
 // OpenBLAS has threads of its own, which libtorch does not know; null with other libraries.
@@ -39,7 +40,10 @@ class TorchLearner final : public Learner {
     if (settings.bf16 && !device_.is_cuda())
       throw std::runtime_error("bf16 steps are for GPUs; a CPU computes in f32");
     at::globalContext().setAllowTF32CuBLAS(!settings.exact);
-    if (device_.is_cuda()) repeat_exactly();
+    if (device_.is_cuda()) {
+      StepGraph::use_own_stream();
+      repeat_exactly();
+    }
     for (const ParameterSpec& spec : specs_) elements_ += spec.elements();
     set_threads();
     draw_first_values();
@@ -70,14 +74,13 @@ class TorchLearner final : public Learner {
   }
 
   void backward(const std::vector<std::uint8_t>& tokens) override {
-    if (settings_.bf16) {
-      const torch::NoGradGuard no_gradients;
-      brief_.copy_(model());
+    const Tensor now = on_device(tokens, settings_.islands);
+    if (!tokens_.defined() || tokens_.sizes() != now.sizes()) {
+      tokens_ = now.clone();
+      graph_ = std::make_unique<StepGraph>(device_.is_cuda() && !settings_.eager);
     }
-    const Tensor losses = losses_of(settings_.model, leaves_, on_device(tokens, settings_.islands));
-    const std::vector<Tensor> gradients = torch::autograd::grad({losses.sum()}, leaves_);
-    for (std::size_t p = 0; p < gradients.size(); ++p) gradient_views_[p].copy_(gradients[p]);
-    loss_sum_.add_(losses.detach());
+    tokens_.copy_(now);
+    graph_->play([this] { differentiate(); });
     ++losses_summed_;
   }
 
@@ -95,19 +98,11 @@ class TorchLearner final : public Learner {
     const Tensor norm = gradient.norm(2, 1, true);
     gradient.mul_((settings_.clip / (norm + 1e-6)).clamp_max(1));
     ++updates_;
-    // One factor for each parameter: 1 − rate·decay on matrices.
-    model().mul_(decays_ * (-rate * settings_.decay) + 1);
     Tensor &m = at(Buffer::kMomentOne), &v = at(Buffer::kMomentTwo);
 #if TORCH_VERSION_MAJOR >= 2
-    if (device_.is_cuda()) {
-      std::vector<Tensor> x = {model()}, g = {gradient}, one = {m}, two = {v};
-      std::vector<Tensor> steps = {
-          torch::full({}, double(updates_), model().options().dtype(torch::kFloat32))};
-      at::_fused_adamw_(x, g, one, two, {}, steps, rate, settings_.beta1, settings_.beta2, 0.0,
-                        kEpsilon, false, false);
-      return;
-    }
+    if (device_.is_cuda()) return fused_update(rate);
 #endif
+    model().mul_(decays_ * (-rate * settings_.decay) + 1);
     m.mul_(settings_.beta1).add_(gradient, 1 - settings_.beta1);
     v.mul_(settings_.beta2).addcmul_(gradient, gradient, 1 - settings_.beta2);
     const double first = 1 - std::pow(settings_.beta1, double(updates_));
@@ -194,10 +189,54 @@ class TorchLearner final : public Learner {
     model() = one.expand({settings_.islands, elements_}).contiguous().to(device_);
   }
 
+  // Of the tokens that are in place: gradients, and losses added up.
+  void differentiate() {
+    if (settings_.bf16) {
+      const torch::NoGradGuard no_gradients;
+      brief_.copy_(model());
+    }
+    const Tensor losses = losses_of(settings_.model, leaves_, tokens_);
+    const std::vector<Tensor> gradients = torch::autograd::grad({losses.sum()}, leaves_);
+    for (std::size_t p = 0; p < gradients.size(); ++p) gradient_views_[p].copy_(gradients[p]);
+    loss_sum_.add_(losses.detach());
+  }
+
+#if TORCH_VERSION_MAJOR >= 2
+  // AdamW in one pass, over what decays and over what does not.
+  void fused_update(double rate) {
+    if (fused_.empty())
+      for (const Buffer buffer :
+           {Buffer::kModel, Buffer::kGradient, Buffer::kMomentOne, Buffer::kMomentTwo})
+        fused_.push_back(by_decay(at(buffer)));
+    const Tensor steps = torch::full({}, double(updates_), model().options());
+    for (std::size_t decays = 0; decays < 2; ++decays) {
+      const std::vector<Tensor> all_steps(fused_[0][decays].size(), steps);
+      at::_fused_adamw_(fused_[0][decays], fused_[1][decays], fused_[2][decays], fused_[3][decays],
+                        {}, all_steps, rate, settings_.beta1, settings_.beta2,
+                        decays == 1 ? settings_.decay : 0.0, kEpsilon, false, false);
+    }
+  }
+  // Stretches of rows that do not decay, and those that do.
+  [[nodiscard]] std::array<std::vector<Tensor>, 2> by_decay(const Tensor& matrix) const {
+    std::array<std::vector<Tensor>, 2> parts;
+    for (std::int64_t row = 0; row < matrix.size(0); ++row) {
+      std::int64_t first = 0, end = 0;
+      for (std::size_t s = 0; s < specs_.size(); ++s) {
+        end += specs_[s].elements();
+        if (s + 1 < specs_.size() && specs_[s + 1].decays == specs_[s].decays) continue;
+        parts[specs_[s].decays ? 1 : 0].push_back(matrix[row].narrow(0, first, end - first));
+        first = end;
+      }
+    }
+    return parts;
+  }
+#endif
+
   // Attention then adds its gradients up in one order. Memory need not be filled for that.
   static void repeat_exactly() {
-    at::globalContext().setDeterministicAlgorithms(true, true);
+    at::globalContext().setDeterministicAlgorithms(true, false);
 #if TORCH_VERSION_MAJOR >= 2
+    at::globalContext().setSDPUseCuDNN(false);  // adds up in any order
     at::globalContext().setDeterministicFillUninitializedMemory(false);
 #endif
   }
@@ -302,9 +341,12 @@ class TorchLearner final : public Learner {
 
   [[nodiscard]] Tensor on_device(const std::vector<std::uint8_t>& tokens, int islands) const {
     const std::int64_t window = settings_.model.context + 1;
-    return torch::tensor(at::ArrayRef<std::uint8_t>(tokens), torch::kUInt8)
-        .view({islands, -1, window})
-        .to(device_)
+    // From memory that the device reads by itself, so that nobody waits.
+    const Tensor here = torch::empty({std::int64_t(tokens.size())},
+                                     torch::dtype(torch::kUInt8).pinned_memory(device_.is_cuda()));
+    std::copy(tokens.begin(), tokens.end(), here.data_ptr<std::uint8_t>());
+    return here.view({islands, -1, window})
+        .to(device_, torch::kUInt8, /*non_blocking=*/true)
         .to(torch::kInt64);
   }
 
@@ -339,6 +381,11 @@ class TorchLearner final : public Learner {
   Tensor loss_sum_;
   std::int64_t losses_summed_ = 0;
   std::map<std::vector<double>, Tensor> matrices_;
+  Tensor tokens_;  // of the step being taken, always in the same place
+  std::unique_ptr<StepGraph> graph_;
+#if TORCH_VERSION_MAJOR >= 2
+  std::vector<std::array<std::vector<Tensor>, 2>> fused_;  // model, gradient, m, v
+#endif
   std::vector<Tensor> leaves_, gradient_views_;
 };
 

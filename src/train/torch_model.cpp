@@ -26,10 +26,9 @@ Tensor embedded(const Tensor& table, const Tensor& bytes) {
   return product(hot, table);
 }
 
-// The stream x is f32 whatever products compute in.
 Tensor normalised(const Tensor& x, const Tensor& gain) {
   const std::int64_t width = x.size(2);
-  return (torch::layer_norm(x, {width}) * gain.unsqueeze(1)).to(gain.scalar_type());
+  return torch::layer_norm(x, {width}) * gain.unsqueeze(1);
 }
 
 // [n·batch, heads, length, head], causal. Newer libraries have it in one kernel.
@@ -76,8 +75,7 @@ Tensor gpt_logits(const ModelSpec& model, const std::vector<Tensor>& all, const 
   Reader parameters(all);
   const std::int64_t n = bytes.size(0), batch = bytes.size(1), length = bytes.size(2);
   Tensor x = embedded(parameters.next(), bytes).view({n, batch, length, model.width});
-  x = (x.to(torch::kFloat32) + parameters.next().narrow(1, 0, length).unsqueeze(1))
-          .view({n, batch * length, -1});
+  x = (x + parameters.next().narrow(1, 0, length).unsqueeze(1)).view({n, batch * length, -1});
   for (int layer = 0; layer < model.layers; ++layer) {
     const Tensor before = normalised(x, parameters.next());
     x = x + attention(before, parameters, model, batch);

@@ -138,7 +138,7 @@ class Run {
     point.seconds = carrier_.time_after(step);
     point.tokens = double(step) * settings_.batch * context_ * island_count(recipe_);
     point.loss_of_mean = learner_.loss_of_mean(recipe_.shares, held_out_);
-    point.island_loss = learner_.losses(held_out_);
+    if (!settings_.islands_at_end || step == last_) point.island_loss = learner_.losses(held_out_);
     point.training_loss = training_steps_ > 0 ? training_loss_ / training_steps_ : 0;
     point.distance = distances_ > 0 ? distance_ / distances_ : 0;
     point.norm = learner_.disagreement(recipe_.shares).norm;

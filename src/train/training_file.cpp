@@ -91,6 +91,10 @@ Recipe recipe_from(const Json& json) {
   recipe.outer_rate = number(json, "outer_rate", 0, 100);
   recipe.nesterov = json.at("nesterov");
   recipe.overlap = int(whole(json, "overlap_steps", 0, kMany));
+  if (json.contains("latency_s")) {
+    recipe.latency = number(json, "latency_s", 0, kMany);
+    recipe.serialisation = number(json, "serialisation_s", 0, kMany);
+  }
   recipe.keep = number(json, "keep", 0, 1);
   recipe.pull = number(json, "pull", 0, 100);
   recipe.every = int(whole(json, "every", 1, 1e6));
@@ -234,6 +238,8 @@ Json to_json(const Recipe& recipe) {
                {"outer_rate", recipe.outer_rate},
                {"nesterov", recipe.nesterov},
                {"overlap_steps", recipe.overlap},
+               {"latency_s", recipe.latency},
+               {"serialisation_s", recipe.serialisation},
                {"keep", recipe.keep},
                {"pull", recipe.pull},
                {"every", recipe.every},
