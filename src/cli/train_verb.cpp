@@ -201,7 +201,7 @@ void run_confined(Options& options, Outcome& code) {
 std::string policy_help() {
   std::string text =
       "What to train by (default plan); may be repeated. NAME[:key=value,…], any with "
-      "learning-rate=:";
+      "learning-rate=, wire=f32|bf16|i32 and payload= (a factor):";
   for (const PolicyName& policy : policy_names())
     text += fmt::format("\n  {}: {}", policy.name, policy.help);
   return text;
@@ -217,8 +217,9 @@ void add_train(CLI::App& app, Outcome& outcome) {
   TrainingSettings& training = study.training;
   train->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote");
   train->add_option("--policy", options->policies, policy_help())->allow_extra_args(false);
-  train->add_option("--model", study.model,
-                    "gpt:0.5M (default), gpt:2M, 7M, 25M, 50M, 125M: byte-level transformers; mlp");
+  train->add_option(
+      "--model", study.model,
+      "gpt:0.5M (default), gpt:2M, 7M, 10M, 25M, 50M, 125M: byte-level transformers; mlp");
   train->add_option("--context", study.context, "Bytes a model sees (default: the model's own)")
       ->check(CLI::Range(8, 65536));
   train->add_option(
@@ -283,6 +284,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--device", study.learner.device, "auto (default), cpu, cuda")
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   train->add_flag("--exact", study.learner.exact, "No TF32 on a GPU");
+  train->add_flag("--bf16", study.learner.bf16, "On a GPU: steps in bf16, all that is kept in f32");
   train
       ->add_option("--threads", study.learner.threads,
                    "Of the CPU (default: one for small models, all for others)")

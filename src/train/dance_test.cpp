@@ -213,7 +213,7 @@ TEST(Dance, StatesAreThePortfolioOfGenerations) {
       for (int step = 0; step < steps; ++step) {
         for (const VectorMove& move : dance->after(step)) {
           vectors.apply(move);
-          const Span span = span_of(move.fragment, move.fragments, 4);
+          const Span span = span_of(move, 4);
           for (const int i : move.islands)
             for (std::int64_t e = span.first; e < span.first + span.count; ++e) {
               if (move.merges)
@@ -330,13 +330,104 @@ TEST(Dance, StreamingDiLoCoMergesFragmentsAfterTheirFlight) {
   recipe.nesterov = true;
   recipe.keep = 0.5;
   Play play(recipe, {1, 3}, 2);
-  play.step();  // fragments of two: the first is copied after step 1 (0 is too early), and the
-                // other
-  EXPECT_EQ(play.x(0, 0), 1);
-  play.step();  // θ − x was (−1, −3): θ = 2; x = (2 + 2)/2 and (6 + 2)/2
+  play.step();  // the second fragment is copied: θ − x is (−1, −3)
+  EXPECT_EQ(play.x(0, 1), 1);
+  play.step();  // θ = 2; x = (2 + 2)/2 and (6 + 2)/2. The first is copied: (−2, −6)
+  EXPECT_EQ(play.x(0, 1), 2);
+  EXPECT_EQ(play.x(1, 1), 4);
   EXPECT_EQ(play.x(0, 0), 2);
-  EXPECT_EQ(play.x(1, 0), 4);
+  play.step();  // θ = 4; x = (3 + 4)/2 and (9 + 4)/2
+  EXPECT_EQ(play.x(0, 0), 3.5);
+  EXPECT_EQ(play.x(1, 0), 6.5);
   EXPECT_DOUBLE_EQ(play.dance().time_after(2), 0.2);
+}
+
+TEST(Dance, FragmentsOfStreamingDiLoCoThatLeaveTogetherPassOneAfterTheOther) {
+  Recipe recipe = recipe_of(Recipe::Kind::kStreaming, 2);
+  recipe.steps = 4;
+  recipe.fragments = 8;
+  recipe.latency = 0.06;
+  recipe.serialisation = 0.32;
+  recipe.overlap = 2;
+  // Two leave after each step; 60 + 40 ms is a step, 60 + 80 ms are two.
+  const ClockSummary account = make_dance(recipe)->account();
+  EXPECT_NEAR(account.delay_mean, 0.15, 1e-12);
+  EXPECT_NEAR(account.delay_max, 0.2, 1e-12);
+  EXPECT_NEAR(account.cycle, 0.4, 1e-12);
+  const auto copies = [&](std::int64_t steps) {
+    int count = 0;
+    for (const VectorMove& move : make_dance(recipe)->after(steps))
+      count += move.into == Buffer::kSentEven || move.into == Buffer::kSentOdd;
+    return count;
+  };
+  for (std::int64_t steps = 1; steps < 20; ++steps) EXPECT_EQ(copies(steps), 2) << steps;
+}
+
+TEST(Dance, RoundingOnTheWireIsNotProgressLost) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.1, 2)};
+  recipe.wire = Wire::kBf16;
+  Play play(recipe, {0, 0});
+  // 1 + 2⁻⁸ travels as 1; what was rounded off stays where it was.
+  play.start_from({1.00390625F, 3});
+  play.step();
+  EXPECT_EQ(play.x(0), 2.00390625F);
+  EXPECT_EQ(play.x(1), 2);
+  // 256 + 1 does not fit into eight bits: the sum comes as 256, and both become 128.
+  Play large(recipe, {0, 0});
+  large.start_from({256, 1});
+  large.step();
+  EXPECT_EQ(large.x(0), 128);
+  EXPECT_EQ(large.x(1), 128);
+  recipe.wire = Wire::kI32;
+  Play grid(recipe, {0, 0});
+  grid.start_from({256, 1});
+  grid.step();
+  EXPECT_EQ(grid.x(0), 128.5);
+  EXPECT_EQ(on_wire(0.3F, Wire::kI32), std::round(0.3F * 16777216.0F) / 16777216.0F);
+  EXPECT_EQ(on_wire(-3.0F, Wire::kI32), -3);
+}
+
+TEST(Dance, MomentsTravelByFragmentsInTurn) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.fragments = 2;
+  recipe.rounds = {round_of(kHalves, 0.4, 2, 2)};
+  recipe.moments = 2;
+  recipe.moments_every = 2;
+  const auto dance = make_dance(recipe);
+  PlainVectors rows(2, 2);
+  for (std::int64_t e = 0; e < 2; ++e) {
+    rows.at(Buffer::kMomentTwo, 0, e) = 2;
+    rows.at(Buffer::kMomentTwo, 1, e) = 6;
+    rows.at(Buffer::kMomentOne, 0, e) = 1;
+    rows.at(Buffer::kMomentOne, 1, e) = 3;
+  }
+  for (std::int64_t steps = 0; steps <= 4; ++steps) {
+    for (const VectorMove& move : dance->after(steps)) rows.apply(move);
+    // The optimizer goes on: m keeps what comes meanwhile, v is replaced.
+    if (steps == 1) rows.at(Buffer::kMomentOne, 0, 0) += 10, rows.at(Buffer::kMomentTwo, 0, 0) = 9;
+  }
+  EXPECT_EQ(rows.at(Buffer::kMomentTwo, 0, 0), 4);
+  EXPECT_EQ(rows.at(Buffer::kMomentTwo, 1, 0), 4);
+  EXPECT_EQ(rows.at(Buffer::kMomentOne, 0, 0), 12);
+  EXPECT_EQ(rows.at(Buffer::kMomentOne, 1, 0), 2);
+  EXPECT_EQ(rows.at(Buffer::kMomentTwo, 0, 1), 2);  // its turn is the next round
+  for (std::int64_t steps = 5; steps <= 8; ++steps)
+    for (const VectorMove& move : dance->after(steps)) rows.apply(move);
+  EXPECT_EQ(rows.at(Buffer::kMomentTwo, 0, 1), 4);
+}
+
+TEST(Dance, FragmentsThatAreTreatedAlikeAreOneMove) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.fragments = 8;
+  RecipeRound round{0.2, kHalves, {}, {}, true};
+  round.leaves.assign(16, 0.0);
+  round.arrives.assign(16, 0.2);
+  recipe.rounds = {round};
+  const std::vector<VectorMove> moves = make_dance(recipe)->after(2);
+  ASSERT_EQ(moves.size(), 2u);
+  EXPECT_EQ(moves[0].count, 8);
+  EXPECT_EQ(span_of(moves[0], 80).count, 80);
 }
 
 TEST(Dance, EagerDiLoCoIsFreshAboutItselfAndLateAboutOthers) {

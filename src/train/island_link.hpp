@@ -15,14 +15,15 @@
 namespace cotillion {
 
 enum class Ask : std::uint32_t {
-  kSetUp,     // JSON; nothing comes back
-  kBackward,  // tokens; the loss
-  kUpdate,    // the learning rate; nothing
-  kBetween,   // how many steps have been taken; nothing
-  kLosses,    // tokens; the loss of its model
-  kModel,     // nothing; its elements
-  kAccount,   // nothing; LabAccount
-  kLeave,     // nothing, and no answer
+  kSetUp,         // JSON; nothing comes back
+  kBackward,      // tokens; nothing
+  kTrainingLoss,  // nothing; the mean of its backward passes since it was last asked
+  kUpdate,        // the learning rate; nothing
+  kBetween,       // how many steps have been taken; nothing
+  kLosses,        // tokens; the loss of its model
+  kModel,         // nothing; its elements
+  kAccount,       // nothing; LabAccount
+  kLeave,         // nothing, and no answer
 };
 
 // What an island's process has seen.

@@ -35,7 +35,10 @@ class Trainee {
   [[nodiscard]] Result<std::string> reply(Ask what, const std::string& body) {
     switch (what) {
       case Ask::kBackward:
-        return std::string(bytes_of_value(learner_->backward(values_of<std::uint8_t>(body))[0]));
+        learner_->backward(values_of<std::uint8_t>(body));
+        return std::string();
+      case Ask::kTrainingLoss:
+        return std::string(bytes_of_value(learner_->training_losses()[0]));
       case Ask::kUpdate:
         learner_->update(value_of<double>(body));
         return std::string();

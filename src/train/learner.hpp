@@ -21,7 +21,7 @@ struct ModelSpec {
   int heads = 4;
   int context = 64;  // bytes
 };
-// "gpt:0.5M", "gpt:2M", "gpt:7M", "gpt:25M", "gpt:50M", "gpt:125M", "mlp".
+// "gpt:0.5M", "gpt:2M", "gpt:7M", "gpt:10M", "gpt:25M", "gpt:50M", "gpt:125M", "mlp".
 [[nodiscard]] Result<ModelSpec> model_named(const std::string& name);
 
 struct LearnerSettings {
@@ -30,6 +30,8 @@ struct LearnerSettings {
   std::uint64_t seed = 1;
   std::string device = "auto";  // "cpu", "cuda"
   bool exact = false;           // on a GPU: no TF32 in products
+  bool bf16 = false;            // on a GPU: steps compute in bf16, all that is kept is f32
+  bool eager = false;           // on a GPU: launch by launch, where steps could be recorded
   int threads = 0;              // of the CPU; 0: one for small models, all for others
   // AdamW, each island its own
   double beta1 = 0.9;
@@ -45,9 +47,11 @@ class Learner : public Vectors {
   // Of vectors as long as the model that one island keeps: it, its gradient, the optimizer's, and
   // what the policy asked for until now.
   [[nodiscard]] virtual int vectors() const = 0;
-  // Tokens of all islands, as draw_batch gives them. Fills Buffer::kGradient; the loss of each
-  // island, nats per byte.
-  [[nodiscard]] virtual std::vector<double> backward(const std::vector<std::uint8_t>& tokens) = 0;
+  // Tokens of all islands, as draw_batch gives them. Fills Buffer::kGradient. Does not wait: on a
+  // GPU the next step is prepared while this one computes.
+  virtual void backward(const std::vector<std::uint8_t>& tokens) = 0;
+  // Of each island, nats per byte, mean over the backward passes since it was last asked for.
+  [[nodiscard]] virtual std::vector<double> training_losses() = 0;
   virtual void update(double rate) = 0;
   // Of each island's model, and of their mean with these shares, on the same tokens.
   [[nodiscard]] virtual std::vector<double> losses(const std::vector<std::uint8_t>& tokens) = 0;

@@ -22,8 +22,21 @@ enum class Buffer : std::uint8_t {
   kTheta,     // θ of outer optimizers
   kEarlier,   // what the last exchange was about
   kGlobal,    // the model of a global server
+  kMomentOne,  // of the optimizer: m and v of AdamW, where islands share them
+  kMomentTwo,
+  kSentOne,  // and their copies in flight
+  kSentTwo,
 };
-inline constexpr int kBufferCount = 10;
+inline constexpr int kBufferCount = 14;
+
+// How numbers travel. One definition for all places where vectors live; it is the protocol's, with
+// one grid for the whole model.
+enum class Wire : std::uint8_t {
+  kF32,
+  kBf16,  // eight bits, rounded to the nearest, ties to even; sums are f32 and rounded once more
+  kI32,   // a multiple of 2^kGridExponent; sums are exact
+};
+inline constexpr int kGridExponent = -24;
 
 // A share of a sum: of the island's own vector, or of everyone's.
 struct Term {
@@ -32,6 +45,8 @@ struct Term {
   // A row for each island of the move, a column for each island there is; empty: `own` times the
   // island's own vector.
   std::vector<double> mixing = {};
+  Wire wire = Wire::kF32;  // the mixed sum came over it: bf16 has rounded it
+  friend bool operator==(const Term&, const Term&) = default;
 };
 
 // into ← Σ terms, at these islands, in one of `fragments` equal parts of the vector. The sum is
@@ -43,19 +58,27 @@ struct VectorMove {
   int fragment = 0;
   int fragments = 1;
   bool merges = false;     // brings in what others sent: disagreement is measured before it
+  int count = 1;           // so many parts, from `fragment` on
+  Wire wire = Wire::kF32;  // the sum is put on it
   std::int64_t grain = 1;  // parts begin at multiples of so many elements, as packets do
 };
+
+// Whether `next` is the same for the fragments that follow: one move then does for both.
+[[nodiscard]] bool follows(const VectorMove& move, const VectorMove& next);
 
 struct Span {
   std::int64_t first = 0;
   std::int64_t count = 0;
 };
 [[nodiscard]] inline Span span_of(int fragment, int fragments, std::int64_t elements,
-                                  std::int64_t grain = 1) {
+                                  std::int64_t grain = 1, int count = 1) {
   const std::int64_t grains = (elements + grain - 1) / grain;
   const std::int64_t first = grains * fragment / fragments * grain;
-  const std::int64_t end = grains * (fragment + 1) / fragments * grain;
+  const std::int64_t end = grains * (fragment + count) / fragments * grain;
   return {first, (end < elements ? end : elements) - first};
+}
+[[nodiscard]] inline Span span_of(const VectorMove& move, std::int64_t elements) {
+  return span_of(move.fragment, move.fragments, elements, move.grain, move.count);
 }
 
 // Where vectors live.

@@ -1,11 +1,14 @@
 // Rivals with an outer optimizer. θ is what it steps, v its momentum, g = θ − average of x its
 // gradient:  v ← μv + g,  θ ← θ − rate·(g + μv).
 #include <algorithm>
+#include <cmath>
 
 #include "train/dance.hpp"
 
 namespace cotillion {
 namespace {
+
+constexpr double kRounding = 1e-9;  // of a step
 
 class Outer : public Dance {
  public:
@@ -54,11 +57,23 @@ class Outer : public Dance {
   const std::vector<int> all_;
 };
 
-// Each of F fragments once every H steps, one after the other; its exchange takes `overlap` steps,
+// Each of F fragments once every H steps. Copies are taken at the ends of steps, and those that are
+// taken together pass one after the other: the exchange of each is over after so many steps,
 // through which training goes on. Then x ← αx + (1−α)θ.
 class Streaming final : public Outer {
  public:
-  using Outer::Outer;
+  explicit Streaming(const Recipe& recipe) : Outer(recipe) {
+    for (int f = 0; f < recipe.fragments; ++f) {
+      phases_.push_back(int(std::int64_t(f) * recipe.steps / recipe.fragments));
+      const bool together = f > 0 && phases_[std::size_t(f)] == phases_[std::size_t(f) - 1];
+      ahead_ = together ? ahead_ + 1 : 0;
+      const double flight = recipe.latency + (ahead_ + 1) * recipe.serialisation / recipe.fragments;
+      const int steps =
+          flight > 0 ? int(std::ceil(flight / recipe.step_time - kRounding)) : recipe.overlap;
+      overlaps_.push_back(std::clamp(steps, 1, recipe.steps));
+    }
+  }
+
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     return double(steps) * recipe_.step_time;
   }
@@ -66,8 +81,10 @@ class Streaming final : public Outer {
     if (steps == 0) return Outer::after(0);
     std::vector<VectorMove> moves;
     for (int f = 0; f < recipe_.fragments; ++f) {
-      const std::int64_t first = std::max(1, f * recipe_.steps / recipe_.fragments);
-      const std::int64_t copied = steps - recipe_.overlap;
+      // Nothing is copied before the first step.
+      const std::int64_t phase = phases_[std::size_t(f)];
+      const std::int64_t first = phase > 0 ? phase : recipe_.steps;
+      const std::int64_t copied = steps - overlaps_[std::size_t(f)];
       if (copied >= first && (copied - first) % recipe_.steps == 0)
         merge(moves, f, sent((copied - first) / recipe_.steps));
       if (steps >= first && (steps - first) % recipe_.steps == 0)
@@ -75,13 +92,20 @@ class Streaming final : public Outer {
                          all_,
                          {{Buffer::kTheta}, {Buffer::kModel, -1}},
                          f,
-                         recipe_.fragments});
+                         recipe_.fragments,
+                         false,
+                         1,
+                         recipe_.wire});
     }
     return moves;
   }
   [[nodiscard]] ClockSummary account() const override {
-    const double delay = recipe_.overlap * recipe_.step_time;
-    return {delay, delay, recipe_.steps * recipe_.step_time};
+    double mean = 0, most = 0;
+    for (const int overlap : overlaps_) {
+      mean += overlap * recipe_.step_time / double(overlaps_.size());
+      most = std::max(most, overlap * recipe_.step_time);
+    }
+    return {mean, most, recipe_.steps * recipe_.step_time};
   }
 
  private:
@@ -92,13 +116,18 @@ class Streaming final : public Outer {
     const auto add = [&](Buffer into, std::vector<Term> terms) {
       moves.push_back({into, all_, std::move(terms), f, recipe_.fragments});
     };
-    add(Buffer::kVelocity, {{Buffer::kVelocity, recipe_.momentum}, {s, 1, average}});
+    if (recipe_.momentum > 0)
+      add(Buffer::kVelocity,
+          {{Buffer::kVelocity, recipe_.momentum}, {s, 1, average, recipe_.wire}});
+    std::vector<Term> step = {{Buffer::kTheta}, {s, 1, times(average, -rate), recipe_.wire}};
+    if (recipe_.momentum > 0) step.push_back({Buffer::kVelocity, -rate * recipe_.momentum});
+    add(Buffer::kTheta, std::move(step));
     moves.back().merges = true;
-    add(Buffer::kTheta, {{Buffer::kTheta},
-                         {s, 1, times(average, -rate)},
-                         {Buffer::kVelocity, -rate * recipe_.momentum}});
     add(Buffer::kModel, {{Buffer::kModel, recipe_.keep}, {Buffer::kTheta, 1 - recipe_.keep}});
   }
+
+  std::vector<int> phases_, overlaps_;  // by fragment, in steps
+  int ahead_ = 0;
 };
 
 // The mean of everyone's last progress comes a phase late; an island's own share of it is fresh.

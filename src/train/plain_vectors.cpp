@@ -1,8 +1,22 @@
 #include "train/plain_vectors.hpp"
 
+#include <bit>
+#include <cmath>
+
 #include "base/check.hpp"
 
 namespace cotillion {
+
+float on_wire(float value, Wire wire) {
+  if (wire == Wire::kBf16) {
+    auto bits = std::bit_cast<std::uint32_t>(value);
+    bits += 0x7fffu + (bits >> 16 & 1u);
+    return std::bit_cast<float>(bits & 0xffff0000u);
+  }
+  if (wire == Wire::kI32)
+    return std::ldexp(std::nearbyint(std::ldexp(value, -kGridExponent)), kGridExponent);
+  return value;
+}
 
 PlainVectors::PlainVectors(int islands, std::int64_t elements)
     : islands_(islands), elements_(elements) {
@@ -14,7 +28,7 @@ float& PlainVectors::at(Buffer buffer, int island, std::int64_t element) {
 }
 
 void PlainVectors::apply(const VectorMove& move) {
-  const Span span = span_of(move.fragment, move.fragments, elements_, move.grain);
+  const Span span = span_of(move, elements_);
   std::vector<float> sums;
   for (std::size_t row = 0; row < move.islands.size(); ++row)
     for (std::int64_t e = span.first; e < span.first + span.count; ++e) {
@@ -25,10 +39,17 @@ void PlainVectors::apply(const VectorMove& move) {
           continue;
         }
         COTILLION_CHECK(term.mixing.size() == move.islands.size() * std::size_t(islands_));
-        for (int j = 0; j < islands_; ++j)
-          sum += term.mixing[row * std::size_t(islands_) + std::size_t(j)] * at(term.from, j, e);
+        double mixed = 0, contributors = 0;
+        for (int j = 0; j < islands_; ++j) {
+          const double weight = term.mixing[row * std::size_t(islands_) + std::size_t(j)];
+          mixed += weight * at(term.from, j, e);
+          contributors += weight != 0;
+        }
+        sum += term.wire == Wire::kBf16 && contributors > 1
+                   ? double(on_wire(float(mixed * contributors), term.wire)) / contributors
+                   : mixed;
       }
-      sums.push_back(float(sum));
+      sums.push_back(on_wire(float(sum), move.wire));
     }
   std::size_t next = 0;
   for (const int island : move.islands)

@@ -8,6 +8,9 @@
 
 namespace cotillion {
 
+// What becomes of a finite number there.
+[[nodiscard]] float on_wire(float value, Wire wire);
+
 class PlainVectors final : public Vectors {
  public:
   PlainVectors(int islands, std::int64_t elements);

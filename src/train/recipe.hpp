@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "train/move.hpp"
+
 namespace cotillion {
 
 // One exchange of a rotation. Times are seconds from its start; by island, then fragment.
@@ -46,12 +48,19 @@ struct Recipe {
   double lost = 0;  // the share of contributions that never come
   bool own_for_missing = false;
   std::uint64_t seed = 1;  // of what is lost
+  Wire wire = Wire::kF32;  // on which copies travel
+  // How many of AdamW's moments islands average, 0, 1 (v) or 2 (m too), each fragment of them once
+  // in so many rounds.
+  int moments = 0;
+  int moments_every = 1;
 
   int steps = 1;             // H
   double exchange = 0;       // seconds that an exchange takes
   double outer_rate = 1;     // of outer optimizers
   bool nesterov = false;     // an outer optimizer at all; otherwise states are averaged
-  int overlap = 0;           // steps from a copy to its merge
+  int overlap = 0;           // steps from a copy to its merge, at most
+  double latency = 0;        // of an exchange: what it takes however little is sent,
+  double serialisation = 0;  // and what passing all of it takes besides
   double keep = 0;           // α: how much of its own an island keeps at a merge
   double pull = 1;           // γ of NoLoCo
   int every = 1;             // regional exchanges to a global one

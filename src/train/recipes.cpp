@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/diagnostic.hpp"
@@ -99,17 +100,58 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   recipe.seed = settings.seed;
   recipe.name = fmt::format("{}, {}", plan.schedule,
                             streamed ? fmt::format("streamed {}", recipe.fragments) : "whole");
+  if (plan.settings.slack.seconds() > 0)
+    recipe.name += fmt::format(", rounds of {:.0f} ms", plan.rounds[0].length.ms());
   if (merge.own_weight < 1) recipe.name += fmt::format(", own weight {}", merge.own_weight);
   if (merge.momentum > 0)
     recipe.name += fmt::format(", momentum {} at the {}", merge.momentum,
                                recipe.momentum_at_sender ? "sender" : "receiver");
-  if (settings.lost > 0) recipe.name += fmt::format(", {:.3g} % lost", settings.lost * 100);
+  if (settings.lost > 0)
+    recipe.name += fmt::format(", {:.3g} % lost{}", settings.lost * 100,
+                               recipe.own_for_missing ? ", own in their place" : "");
   for (const Objective objective : kObjectives)
     recipe.staleness.emplace_back(to_name(objective), plan.objective(objective).ms());
   const Policy scored = policy_of(stage, plan);
   recipe.egress = std::accumulate(scored.egress.begin(), scored.egress.end(), 0.0) /
                   double(scored.egress.size());
   return recipe;
+}
+
+// What every policy may carry, and how many bytes of the map's payload it sends for it. A map's
+// payload is taken to be of four-byte numbers.
+Result<double> read_load(PolicyText& policy, Recipe& recipe) {
+  const std::string wire = policy.word("wire", "f32", {"f32", "bf16", "i32"});
+  const std::string moments = policy.word("moments", "none", {"none", "second", "both"});
+  recipe.wire = wire == "bf16" ? Wire::kBf16 : wire == "i32" ? Wire::kI32 : Wire::kF32;
+  recipe.moments = moments == "both" ? 2 : moments == "second" ? 1 : 0;
+  recipe.moments_every = policy.whole("moments-every", 1, 1, 4096);
+  const double load =
+      (recipe.wire == Wire::kBf16 ? 0.5 : 1) * (1 + double(recipe.moments) / recipe.moments_every);
+  return policy.number("payload", load, 0.001, 1000);
+}
+
+std::string load_text(const Recipe& recipe, double load) {
+  std::string text;
+  if (recipe.wire != Wire::kF32) text += recipe.wire == Wire::kBf16 ? ", bf16" : ", i32";
+  if (recipe.moments > 0)
+    text += fmt::format(", {} every {} rounds", recipe.moments > 1 ? "m and v" : "v",
+                        recipe.moments_every);
+  if (std::abs(load - 1) > 1e-9) text += fmt::format(", payload × {:.3g}", load);
+  return text;
+}
+
+std::string wrong_load(const Recipe& recipe) {
+  const bool ours = recipe.kind == Recipe::Kind::kRotation;
+  if (recipe.wire != Wire::kF32 && !ours && recipe.kind != Recipe::Kind::kStreaming)
+    return "wire= is for our policies and for streaming-diloco";
+  if (recipe.moments == 0) return "";
+  if (!ours) return "moments= is for policies that train while they exchange in rounds";
+  if (recipe.fragments % recipe.moments_every != 0)
+    return fmt::format(
+        "moments-every={}: of {} fragments not as many travel in every round, and the price would "
+        "be wrong",
+        recipe.moments_every, recipe.fragments);
+  return "";
 }
 
 Result<Recipe> blank_recipe(const PlanFile& plan, const std::string& policy,
@@ -139,7 +181,7 @@ const std::vector<PolicyName>& policy_names() {
   static const std::vector<PolicyName> kNames = [] {
     const std::string ours =
         "fragments=F (streamed; whole without), own-weight=, momentum=, "
-        "at=sender|receiver|everyone";
+        "at=sender|receiver|everyone, moments=second|both with moments-every= rounds";
     const std::string outer = "steps=H, rate=, momentum=, network=ring|butterfly|hardware|free";
     std::vector<PolicyName> names = {{"plan", "the plan as it is; " + ours}};
     for (const ScheduleName& schedule : schedule_names())
@@ -165,14 +207,21 @@ const std::vector<PolicyName>& policy_names() {
   return kNames;
 }
 
-Result<Recipe> recipe_for(const PlanFile& plan, const std::string& text,
+Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
                           const RecipeSettings& settings) {
   auto policy = PolicyText::read(text);
   if (!policy) return Unexpected<Error>{policy.error()};
-  auto blank = blank_recipe(plan, text, settings);
+  auto blank = blank_recipe(given, text, settings);
   if (!blank) return blank;
+  const auto load = read_load(*policy, *blank);
+  if (!load) return Unexpected<Error>{load.error()};
+  PlanFile plan = given;
+  const bool other = std::abs(*load - 1) > 1e-9;
+  if (other) plan.map.payload = {std::llround(double(given.map.payload.count) * *load)};
   const Routes routes(plan.map);
   const Stage stage(plan.map, routes, plan.plan.stage);
+  // The same schedule, timed for what it has to carry.
+  if (other) plan.plan = make_plan(stage, schedule_of(given.plan), given.plan.settings);
   auto answer = [&]() -> Result<Recipe> {
     if (policy->name() == "plan") return rotation(stage, plan.plan, *blank, *policy, settings);
     if (auto rival = RivalRecipes(plan, stage, *blank, settings).named(*policy)) return *rival;
@@ -192,6 +241,9 @@ Result<Recipe> recipe_for(const PlanFile& plan, const std::string& text,
   }();
   if (!answer) return answer;
   Recipe recipe = std::move(*answer);
+  recipe.name += load_text(recipe, *load);
+  const std::string wrong = wrong_load(recipe);
+  if (!wrong.empty()) return failure(fmt::format("policy {}: {}", policy->name(), wrong));
   recipe.learning_rate = policy->number("learning-rate", 0, 0, 10);
   const std::string refusal = policy->refusal();
   if (!refusal.empty()) return failure(refusal);

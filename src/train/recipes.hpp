@@ -25,8 +25,10 @@ struct PolicyName {
 };
 [[nodiscard]] const std::vector<PolicyName>& policy_names();
 
-// Every policy may also have a learning-rate= of its own. The reason where a policy cannot be:
-// unknown, infeasible, momentum that would not converge, or faster than the network.
+// Every policy may also have a learning-rate= of its own, and wire=f32|bf16|i32, which changes what
+// is sent and with it every time; payload= sets the share of the map's payload instead. The reason
+// where a policy cannot be: unknown, infeasible, momentum that would not converge, or faster than
+// the network.
 [[nodiscard]] Result<Recipe> recipe_for(const PlanFile& plan, const std::string& policy,
                                         const RecipeSettings& settings);
 

@@ -89,11 +89,33 @@ TEST(Recipes, RivalsRunOnTheMapsOwnPrices) {
   const Recipe streaming = recipe(plan, "streaming-diloco:network=hardware");
   EXPECT_LE(streaming.overlap, streaming.steps);
   EXPECT_EQ(streaming.steps, 4);  // 560 ms of payload at 14.29 Gbps
+  // Two of eight fragments leave together: 116 + 2·70 ms.
+  EXPECT_EQ(streaming.overlap, 2);
+  EXPECT_NEAR(streaming.latency, 0.1162, 2e-4);
   const Recipe peers = recipe(plan, "one-peer");
   EXPECT_EQ(peers.rounds.size(), 4u);
   double slowest = 0;
   for (const RecipeRound& round : peers.rounds) slowest = std::max(slowest, round.length);
   EXPECT_NEAR(slowest, 0.5031, 2e-4);
+}
+
+TEST(Recipes, WhatIsSentHasItsPrice) {
+  const PlanFile plan = paper_plan("triangles");  // 400 ms of payload, 114.2 ms of flight
+  const auto round = [&](const std::string& policy) {
+    return recipe(plan, "plan:fragments=8," + policy).rounds[0].length;
+  };
+  EXPECT_NEAR(round("wire=i32"), 0.5142, 1e-4);
+  EXPECT_NEAR(round("wire=bf16"), 0.3142, 1e-4);
+  EXPECT_NEAR(round("wire=bf16,payload=1"), 0.5142, 1e-4);
+  EXPECT_NEAR(round("moments=second,moments-every=8"), 0.5642, 1e-4);
+  EXPECT_NEAR(round("moments=both,moments-every=1"), 1.3142, 1e-4);
+  EXPECT_NEAR(round("moments=both,moments-every=1,wire=bf16"), 0.7142, 1e-4);
+  EXPECT_THAT(recipe(plan, "plan:fragments=8,moments=second,moments-every=8").name,
+              HasSubstr("v every 8 rounds, payload × 1.12"));
+  EXPECT_THAT(refusal(plan, "plan:fragments=8,moments=both,moments-every=3"),
+              HasSubstr("not as many travel"));
+  EXPECT_THAT(refusal(plan, "synchronous:wire=bf16"), HasSubstr("wire="));
+  EXPECT_THAT(refusal(plan, "diloco:moments=both"), HasSubstr("moments="));
 }
 
 TEST(Recipes, EveryNameMakesARecipeThatCanBeCarriedInAFile) {

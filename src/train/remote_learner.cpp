@@ -53,13 +53,17 @@ void RemoteLearner::apply(const VectorMove&) {
   throw std::runtime_error("islands in processes of their own exchange through their agents");
 }
 
-std::vector<double> RemoteLearner::backward(const std::vector<std::uint8_t>& tokens) {
+void RemoteLearner::backward(const std::vector<std::uint8_t>& tokens) {
   const std::size_t each = tokens.size() / links_.size();
   std::vector<std::string_view> bodies;
   for (std::size_t i = 0; i < links_.size(); ++i)
     bodies.emplace_back(reinterpret_cast<const char*>(tokens.data()) + i * each, each);
+  (void)ask_all(Ask::kBackward, bodies, kComputes);
+}
+
+std::vector<double> RemoteLearner::training_losses() {
   std::vector<double> losses;
-  for (const std::string& answer : ask_all(Ask::kBackward, bodies, kComputes))
+  for (const std::string& answer : ask_all(Ask::kTrainingLoss, "", kComputes))
     losses.push_back(value_of<double>(answer));
   return losses;
 }

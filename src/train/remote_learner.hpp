@@ -27,7 +27,8 @@ class RemoteLearner final : public Learner {
   [[nodiscard]] std::string device() const override;
   [[nodiscard]] int vectors() const override { return eye_->vectors(); }
   void apply(const VectorMove& move) override;
-  [[nodiscard]] std::vector<double> backward(const std::vector<std::uint8_t>& tokens) override;
+  void backward(const std::vector<std::uint8_t>& tokens) override;
+  [[nodiscard]] std::vector<double> training_losses() override;
   void update(double rate) override;
   [[nodiscard]] std::vector<double> losses(const std::vector<std::uint8_t>& tokens) override;
   [[nodiscard]] double loss_of_mean(const std::vector<double>& shares,

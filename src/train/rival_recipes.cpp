@@ -109,10 +109,16 @@ RivalRecipes::Answer RivalRecipes::streaming(PolicyText& policy) const {
   recipe.outer_rate = policy.number("rate", 1, 0, 10);
   recipe.momentum = policy.number("momentum", 0, 0, 0.9999);
   recipe.keep = policy.number("keep", 0, 0, 1);
-  // A fragment's flight, alone on the network; and all of them one after the other in a cycle.
-  const double flight = exchange->time - exchange->serialisation * (1 - 1.0 / recipe.fragments);
-  recipe.overlap = steps_for(flight, recipe.step_time);
-  const int least = std::max(recipe.overlap, steps_for(exchange->serialisation, recipe.step_time));
+  // In a cycle all of it passes. Copies are taken at the ends of steps, those of one step together,
+  // and the last of them arrives when all have passed.
+  recipe.latency = exchange->time - exchange->serialisation;
+  recipe.serialisation = exchange->serialisation;
+  const auto flight = [&](int steps) {
+    const double together = std::ceil(double(recipe.fragments) / steps);
+    return recipe.latency + recipe.serialisation * together / recipe.fragments;
+  };
+  int least = steps_for(exchange->serialisation, recipe.step_time);
+  while (steps_for(flight(least), recipe.step_time) > least) ++least;
   recipe.steps = policy.whole("steps", 0, 0, 1'000'000);
   if (recipe.steps == 0) recipe.steps = least;
   if (recipe.steps < least)
@@ -120,7 +126,8 @@ RivalRecipes::Answer RivalRecipes::streaming(PolicyText& policy) const {
         "streaming-diloco with steps={}: on this network ({}) a cycle takes {} steps of {:.0f} ms "
         "at least, {:.0f} ms to send it all and {:.0f} for a fragment to arrive everywhere",
         recipe.steps, exchange->name, least, recipe.step_time * 1e3, exchange->serialisation * 1e3,
-        flight * 1e3));
+        flight(least) * 1e3));
+  recipe.overlap = steps_for(flight(recipe.steps), recipe.step_time);
   recipe.name =
       fmt::format("Streaming DiLoCo H={} F={} α={} ({}, {}), {}", recipe.steps, recipe.fragments,
                   recipe.keep, recipe.outer_rate, recipe.momentum, exchange->name);

@@ -23,16 +23,16 @@ class Rotation final : public Dance {
     // Rounds in order, and in each the copies before the merges: rounds may be shorter than steps.
     const auto [first, last] = clock_.rounds_at(steps);
     for (std::int64_t k = first; k <= last; ++k) {
-      for (int f = 0; f < recipe_.fragments; ++f) {
+      by_fragment(moves, [&, k](std::vector<VectorMove>& some, int f) {
         const std::vector<int> copying =
             those([&](int island) { return clock_.copy_step(k, island, f) == steps; });
-        if (!copying.empty()) copy(moves, k, f, copying);
-      }
-      for (int f = 0; f < recipe_.fragments; ++f) {
+        if (!copying.empty()) copy(some, k, f, copying);
+      });
+      by_fragment(moves, [&, k](std::vector<VectorMove>& some, int f) {
         const std::vector<int> merging =
             those([&](int island) { return clock_.merge_step(k, island, f) == steps; });
-        if (!merging.empty()) merge(moves, k, f, merging);
-      }
+        if (!merging.empty()) merge(some, k, f, merging);
+      });
     }
     return moves;
   }
@@ -58,6 +58,25 @@ class Rotation final : public Dance {
   }
 
  private:
+  // Fragments that are treated alike, next to each other, are one move. Moves of different
+  // fragments commute.
+  template <class Moves>
+  void by_fragment(std::vector<VectorMove>& moves, Moves of) const {
+    std::vector<VectorMove> pending;
+    for (int f = 0; f < recipe_.fragments; ++f) {
+      std::vector<VectorMove> some;
+      of(some, f);
+      if (!some.empty() &&
+          std::equal(pending.begin(), pending.end(), some.begin(), some.end(), follows)) {
+        for (VectorMove& move : pending) ++move.count;
+        continue;
+      }
+      moves.insert(moves.end(), pending.begin(), pending.end());
+      pending = std::move(some);
+    }
+    moves.insert(moves.end(), pending.begin(), pending.end());
+  }
+
   static bool hides(const Recipe& recipe) {
     return recipe.own_weight < 1 || (recipe.momentum > 0 && recipe.momentum_at_sender);
   }
@@ -68,31 +87,44 @@ class Rotation final : public Dance {
       if (condition(i)) islands.push_back(i);
     return islands;
   }
-  [[nodiscard]] VectorMove move(Buffer into, std::vector<int> who, std::vector<Term> terms,
-                                int f) const {
-    return {into, std::move(who), std::move(terms), f, recipe_.fragments, false, recipe_.grain};
+  [[nodiscard]] VectorMove move(Buffer into, std::vector<int> who, std::vector<Term> terms, int f,
+                                Wire wire = Wire::kF32) const {
+    return {into, std::move(who), std::move(terms), f, recipe_.fragments, false,
+            1,    wire,           recipe_.grain};
+  }
+
+  // Every fragment's turn comes once in `moments_every` rounds, and in each as many have theirs.
+  [[nodiscard]] bool ships_moments(std::int64_t k, int f) const {
+    return recipe_.moments > 0 && (k + f) % recipe_.moments_every == 0;
   }
 
   static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
 
   void copy(std::vector<VectorMove>& moves, std::int64_t k, int f,
             const std::vector<int>& who) const {
-    const auto add = [&](Buffer into, std::vector<Term> terms) {
-      moves.push_back(move(into, who, std::move(terms), f));
+    const auto add = [&](Buffer into, std::vector<Term> terms, Wire wire = Wire::kF32) {
+      moves.push_back(move(into, who, std::move(terms), f, wire));
     };
+    if (ships_moments(k, f)) {
+      add(Buffer::kSentTwo, {{Buffer::kMomentTwo}}, recipe_.wire);
+      if (recipe_.moments > 1) add(Buffer::kSentOne, {{Buffer::kMomentOne}}, recipe_.wire);
+    }
     if (clock_.prompt()) {
       // A correction that has come, and waits for the end of the step, is on the wire already.
       std::vector<int> waiting, others;
       for (const int i : who) (clock_.copies_ahead(k, i, f) ? waiting : others).push_back(i);
       std::vector<Term> terms = {{Buffer::kModel}};
       if (hidden_) terms.push_back({Buffer::kHidden});
-      if (!others.empty()) moves.push_back(move(sent(k), others, terms, f));
+      const auto send = [&](const std::vector<int>& some) {
+        moves.push_back(move(sent(k), some, terms, f, recipe_.wire));
+      };
+      if (!others.empty()) send(others);
       if (waiting.empty()) return;
-      terms.insert(terms.begin(), {{sent(k - 1), 1, rows(k - 1, f, waiting)}, {sent(k - 1), -1}});
-      moves.push_back(move(sent(k), waiting, terms, f));
-      return;
+      terms.insert(terms.begin(),
+                   {{sent(k - 1), 1, rows(k - 1, f, waiting), recipe_.wire}, {sent(k - 1), -1}});
+      return send(waiting);
     }
-    if (!hidden_) return add(sent(k), {{Buffer::kModel}});
+    if (!hidden_) return add(sent(k), {{Buffer::kModel}}, recipe_.wire);
     const bool sender = recipe_.momentum > 0 && recipe_.momentum_at_sender;
     if (sender && k > 0) {
       // v ← μv + Δ with Δ = x + h − anchor; what is sent becomes anchor + v, what the optimizer
@@ -103,7 +135,7 @@ class Rotation final : public Dance {
                               {Buffer::kAnchor, -1}});
       add(Buffer::kHidden, {{Buffer::kVelocity}, {Buffer::kAnchor}, {Buffer::kModel, -1}});
     }
-    add(sent(k), {{Buffer::kModel}, {Buffer::kHidden}});
+    add(sent(k), {{Buffer::kModel}, {Buffer::kHidden}}, recipe_.wire);
     if (sender) add(Buffer::kAnchor, {{sent(k)}});
   }
 
@@ -114,7 +146,15 @@ class Rotation final : public Dance {
       return moves.size() - 1;
     };
     const Buffer s = sent(k);
-    Term average{s, 1, rows(k, f, who)};
+    Term average{s, 1, rows(k, f, who), recipe_.wire};
+    if (ships_moments(k, f)) {
+      // v is never below zero: it becomes the average. m keeps what it learned meanwhile.
+      add(Buffer::kMomentTwo, {{Buffer::kSentTwo, 1, average.mixing, recipe_.wire}});
+      if (recipe_.moments > 1)
+        add(Buffer::kMomentOne, {{Buffer::kSentOne, 1, average.mixing, recipe_.wire},
+                                 {Buffer::kSentOne, -1},
+                                 {Buffer::kMomentOne}});
+    }
     if (recipe_.momentum > 0 && !recipe_.momentum_at_sender && clock_.round(k).everyone) {
       // The first average is where momentum starts from.
       if (k == first_of_everyone())

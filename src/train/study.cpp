@@ -27,9 +27,11 @@ Result<std::size_t> synthetic_bytes(const std::string& data) {
 }
 
 bool is_of(const Training& training, const Recipe& recipe, std::uint64_t seed,
-           const StudySettings& settings) {
+           const StudySettings& settings, const Study& study) {
   return training.finished && training.recipe.name == recipe.name &&
-         training.settings.seed == seed && training.model == settings.model &&
+         std::abs(training.recipe.step_time - recipe.step_time) < 1e-4 * recipe.step_time &&
+         training.settings.seed == seed && training.data == study.data &&
+         training.model == settings.model &&
          training.settings.seconds == settings.training.seconds &&
          training.settings.steps == settings.training.steps &&
          training.settings.rate == settings.training.rate;
@@ -69,8 +71,9 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
   for (const std::uint64_t seed : settings.seeds)
     for (const Recipe& recipe : recipes) {
       if (std::any_of(trainings.begin(), trainings.end(),
-                      [&](const Training& t) { return is_of(t, recipe, seed, settings); }))
+                      [&](const Training& t) { return is_of(t, recipe, seed, settings, study); }))
         continue;
+      if (events.take && !events.take(recipe, seed)) continue;
       LearnerSettings learner = settings.learner;
       learner.model = study.model;
       learner.islands = island_count(recipe);

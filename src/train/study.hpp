@@ -33,6 +33,8 @@ struct StudyEvents {
   // throw.
   std::function<std::unique_ptr<Carrier>(const Recipe&, std::int64_t elements, std::int64_t steps)>
       carrier;
+  // Whether to make this run; none: all. Several programs can share a study so.
+  std::function<bool(const Recipe&, std::uint64_t seed)> take;
   // Told often; true to stop.
   std::function<bool(const Recipe&, std::uint64_t seed, const Progress&, const ClockSummary&)>
       progress;

@@ -25,12 +25,14 @@ constexpr const char* kUsage =
     "  --data synthetic:8MB  or a folder of text\n"
     "  --split alike         or by-source\n"
     "  --seconds S, --steps N, --batch N, --rate R, --warmup N, --seeds 1,2,3\n"
-    "  --evaluations N, --windows N, --target LOSS\n"
-    "  --device auto|cpu|cuda, --exact, --threads N\n"
+    "  --evaluations N, --windows N, --target LOSS, --distance-every N (merges),\n"
+    "  --islands-at-end      evaluate each island's own model at the end only\n"
+    "  --device auto|cpu|cuda, --exact, --bf16, --eager, --threads N\n"
     "  --only TEXT           recipes whose policy contains it; may be repeated\n"
     "  --budget S            stop after so many real seconds, between steps\n"
     "  --checkpoint FILE     and go on from it\n"
-    "Runs that OUT.json has already are not made again.\n";
+    "  --claims FOLDER       shared by several of these programs: each run is one's alone\n"
+    "Runs that OUT.json has already are not made again. OUT.jsonl has a run a line, shortened.\n";
 
 [[noreturn]] void refuse(const std::string& message) {
   std::cerr << "train_study: " << message << "\n" << kUsage;
@@ -54,7 +56,7 @@ double number(const std::string& option, const std::string& text) {
 }
 
 struct Options {
-  std::string recipes, output;
+  std::string recipes, output, claims;
   std::vector<std::string> only;
   double budget = 0;
   StudySettings study;
@@ -67,6 +69,14 @@ Options parse(const std::vector<std::string>& arguments) {
     const std::string& option = arguments[a];
     if (option == "--exact") {
       options.study.learner.exact = true;
+      continue;
+    }
+    if (option == "--bf16" || option == "--eager") {
+      (option == "--bf16" ? options.study.learner.bf16 : options.study.learner.eager) = true;
+      continue;
+    }
+    if (option == "--islands-at-end") {
+      training.islands_at_end = true;
       continue;
     }
     if (!option.starts_with("-")) {
@@ -101,6 +111,10 @@ Options parse(const std::vector<std::string>& arguments) {
       training.windows = int(number(option, value));
     else if (option == "--target")
       training.target = number(option, value);
+    else if (option == "--distance-every")
+      training.distance_every = std::max(1, int(number(option, value)));
+    else if (option == "--claims")
+      options.claims = value;
     else if (option == "--device")
       options.study.learner.device = value;
     else if (option == "--threads")
@@ -141,13 +155,29 @@ std::vector<Recipe> chosen(const Options& options) {
 }
 
 void write(const std::string& path, const std::vector<Training>& trainings) {
-  Json file = {{"trainings", Json::array()}};
-  for (const Training& training : trainings) file["trainings"].push_back(to_json(training));
   std::ofstream out(path + ".new");
-  out << file.dump(1) << "\n";
+  if (path.ends_with(".jsonl")) {
+    for (const Training& training : trainings) out << line_of(training) << "\n";
+  } else {
+    Json file = {{"trainings", Json::array()}};
+    for (const Training& training : trainings) file["trainings"].push_back(to_json(training));
+    out << file.dump(1) << "\n";
+  }
   if (!out.flush()) refuse(path + ": cannot be written");
   out.close();
   std::filesystem::rename(path + ".new", path);
+}
+
+// A file that only one program can have made: folders that exist cannot be made again.
+bool claimed(const Options& options, const Study& study, const Recipe& recipe, std::uint64_t seed) {
+  if (options.claims.empty()) return true;
+  std::ostringstream what;
+  what << recipe.name << "|" << recipe.step_time << "|" << seed << "|" << study.data << "|"
+       << options.study.model << "|" << options.study.training.seconds << "|"
+       << options.study.training.steps;
+  std::filesystem::create_directories(options.claims);
+  return std::filesystem::create_directory(options.claims + "/" +
+                                           std::to_string(std::hash<std::string>()(what.str())));
 }
 
 int run(const Options& options) {
@@ -167,6 +197,11 @@ int run(const Options& options) {
   Clock::time_point told = started;
   bool over = false;
   events.learner = make_learner;
+  events.take = [&](const Recipe& recipe, std::uint64_t seed) {
+    over = over || (options.budget > 0 &&
+                    std::chrono::duration<double>(Clock::now() - started).count() > options.budget);
+    return !over && claimed(options, *study, recipe, seed);
+  };
   events.progress = [&](const Recipe& recipe, std::uint64_t seed, const Progress& progress,
                         const ClockSummary& account) {
     const Clock::time_point now = Clock::now();
@@ -181,6 +216,7 @@ int run(const Options& options) {
   events.finished = [&](const std::vector<Training>& trainings) {
     write(options.output, trainings);
     const Training& last = trainings.back();
+    if (!last.finished) return;
     std::printf("%-60s seed %llu  %6lld steps  %8.1f s  loss %.4f  islands %.4f  (%.1f s, %s)\n",
                 last.recipe.name.c_str(), static_cast<unsigned long long>(last.settings.seed),
                 static_cast<long long>(last.steps), last.seconds, last.points.back().loss_of_mean,

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 
 #include "base/check.hpp"
+#include "train/torch_graph.hpp"
 #include "train/torch_model.hpp"
 
 // OpenBLAS has threads of its own, which libtorch does not know; null with other libraries.
@@ -21,6 +23,7 @@ constexpr double kEpsilon = 1e-8;
 // Below it threads wait for each other longer than they work, all the more on a busy machine.
 constexpr std::int64_t kWorthThreads = 1'000'000;
 constexpr std::int64_t kWindowsAtOnce = 64;  // of an evaluation, to bound memory
+constexpr std::size_t kMatricesKept = 4096;
 
 torch::Device device_named(const std::string& name) {
   const bool there = torch::cuda::is_available();
@@ -34,14 +37,18 @@ class TorchLearner final : public Learner {
       : settings_(settings),
         device_(device_named(settings.device)),
         specs_(parameters_of(settings.model)) {
-    at::globalContext().setFloat32MatmulPrecision(settings.exact ? "highest" : "high");
+    if (settings.bf16 && !device_.is_cuda())
+      throw std::runtime_error("bf16 steps are for GPUs; a CPU computes in f32");
+    at::globalContext().setAllowTF32CuBLAS(!settings.exact);
+    if (device_.is_cuda()) {
+      StepGraph::use_own_stream();
+      repeat_exactly();
+    }
     for (const ParameterSpec& spec : specs_) elements_ += spec.elements();
     set_threads();
     draw_first_values();
-    first_moment_ = torch::zeros_like(model());
-    second_moment_ = torch::zeros_like(model());
-    at(Buffer::kGradient) = torch::zeros_like(model());
     show_parameters();
+    loss_sum_ = torch::zeros({settings_.islands}, model().options());
   }
 
   [[nodiscard]] std::int64_t parameters() const override { return elements_; }
@@ -55,37 +62,40 @@ class TorchLearner final : public Learner {
 
   void apply(const VectorMove& move) override {
     const torch::NoGradGuard no_gradients;
-    const Span span = span_of(move.fragment, move.fragments, elements_, move.grain);
-    const auto rows = std::int64_t(move.islands.size());
-    const bool all = rows == settings_.islands;
-    const Tensor which = all ? Tensor() : index(move.islands);
-    Tensor sum;
-    const auto add = [&](const Tensor& part) {
-      if (sum.defined())
-        sum.add_(part);
-      else
-        sum = part;
-    };
-    for (const Term& term : move.terms) {
-      const Tensor source = at(term.from).narrow(1, span.first, span.count);
-      if (term.mixing.empty())
-        add((all ? source : source.index_select(0, which)) * term.own);
-      else
-        add(mixed(source, term.mixing, rows));
+    const ExactProducts exact;
+    const Span span = span_of(move, elements_);
+    // Islands in runs, so that rows are slices; all sums are complete before anything is written.
+    std::vector<std::pair<Tensor, Tensor>> results;
+    for (std::size_t first = 0, end = 0; first < move.islands.size(); first = end) {
+      for (end = first + 1; end < move.islands.size(); ++end)
+        if (move.islands[end] != move.islands[end - 1] + 1) break;
+      const Rows rows = {first, end, move.islands[first]};
+      Tensor sum;
+      for (const Term& term : move.terms) add(sum, term, rows, span);
+      const Tensor target = slice(move.into, rows, span);
+      if (!sum.defined()) sum = torch::zeros_like(target);
+      results.emplace_back(target, on_wire(sum, move.wire));
     }
-    if (!sum.defined()) sum = torch::zeros({rows, span.count}, model().options());
-    Tensor target = at(move.into).narrow(1, span.first, span.count);
-    if (all)
-      target.copy_(sum);
-    else
-      target.index_copy_(0, which, sum);
+    for (auto& [target, sum] : results) target.copy_(sum);
   }
 
-  [[nodiscard]] std::vector<double> backward(const std::vector<std::uint8_t>& tokens) override {
-    const Tensor losses = losses_of(settings_.model, leaves_, on_device(tokens, settings_.islands));
-    const std::vector<Tensor> gradients = torch::autograd::grad({losses.sum()}, leaves_);
-    for (std::size_t p = 0; p < gradients.size(); ++p) gradient_views_[p].copy_(gradients[p]);
-    return numbers(losses.detach());
+  void backward(const std::vector<std::uint8_t>& tokens) override {
+    const Tensor now = on_device(tokens, settings_.islands);
+    if (!tokens_.defined() || tokens_.sizes() != now.sizes()) {
+      tokens_ = now.clone();
+      graph_ = std::make_unique<StepGraph>(device_.is_cuda() && !settings_.eager);
+    }
+    tokens_.copy_(now);
+    graph_->play([this] { differentiate(); });
+    ++losses_summed_;
+  }
+
+  [[nodiscard]] std::vector<double> training_losses() override {
+    std::vector<double> means = numbers(loss_sum_);
+    for (double& mean : means) mean /= double(std::max<std::int64_t>(1, losses_summed_));
+    loss_sum_.zero_();
+    losses_summed_ = 0;
+    return means;
   }
 
   void update(double rate) override {
@@ -94,40 +104,35 @@ class TorchLearner final : public Learner {
     const Tensor norm = gradient.norm(2, 1, true);
     gradient.mul_((settings_.clip / (norm + 1e-6)).clamp_max(1));
     ++updates_;
-    first_moment_.mul_(settings_.beta1).add_(gradient, 1 - settings_.beta1);
-    second_moment_.mul_(settings_.beta2).addcmul_(gradient, gradient, 1 - settings_.beta2);
+    Tensor &m = at(Buffer::kMomentOne), &v = at(Buffer::kMomentTwo);
+#if TORCH_VERSION_MAJOR >= 2
+    if (device_.is_cuda()) return fused_update(rate);
+#endif
+    model().mul_(decays_ * (-rate * settings_.decay) + 1);
+    m.mul_(settings_.beta1).add_(gradient, 1 - settings_.beta1);
+    v.mul_(settings_.beta2).addcmul_(gradient, gradient, 1 - settings_.beta2);
     const double first = 1 - std::pow(settings_.beta1, double(updates_));
     const double second = 1 - std::pow(settings_.beta2, double(updates_));
-    Tensor root = second_moment_.sqrt();
+    Tensor root = v.sqrt();
     root.mul_(1 / std::sqrt(second)).add_(kEpsilon);
-    std::int64_t at_element = 0;
-    for (const ParameterSpec& spec : specs_) {
-      if (spec.decays)
-        model().narrow(1, at_element, spec.elements()).mul_(1 - rate * settings_.decay);
-      at_element += spec.elements();
-    }
-    model().addcdiv_(first_moment_, root, -rate / first);
+    model().addcdiv_(m, root, -rate / first);
   }
 
   [[nodiscard]] std::vector<double> losses(const std::vector<std::uint8_t>& tokens) override {
-    std::vector<double> each;
-    for (int island = 0; island < settings_.islands; ++island)
-      each.push_back(evaluated(model().narrow(0, island, 1), tokens));
-    return each;
+    return evaluated(model(), tokens);
   }
 
   [[nodiscard]] double loss_of_mean(const std::vector<double>& shares,
                                     const std::vector<std::uint8_t>& tokens) override {
-    return evaluated(mean(shares), tokens);
+    return evaluated(mean(shares), tokens)[0];
   }
 
   [[nodiscard]] Disagreement disagreement(const std::vector<double>& shares) override {
     const torch::NoGradGuard no_gradients;
     const Tensor middle = mean(shares);
-    double squares = 0;
-    for (int i = 0; i < settings_.islands; ++i)
-      squares += (model().narrow(0, i, 1) - middle).pow(2).sum().item<double>();
-    return {std::sqrt(squares / settings_.islands), middle.norm().item<double>()};
+    const Tensor apart = (model() - middle).norm() / std::sqrt(double(settings_.islands));
+    const std::vector<double> both = numbers(torch::stack({apart, middle.norm()}));
+    return {both[0], both[1]};
   }
 
   [[nodiscard]] std::vector<float> row(Buffer buffer, int island) override {
@@ -141,7 +146,7 @@ class TorchLearner final : public Learner {
   }
 
   void save(const std::string& path) override {
-    std::vector<Tensor> all = {first_moment_, second_moment_, torch::tensor(updates_)};
+    std::vector<Tensor> all = {torch::tensor(updates_), loss_sum_, torch::tensor(losses_summed_)};
     for (const Tensor& buffer : buffers_)
       all.push_back(buffer.defined() ? buffer.detach() : torch::empty({0}));
     torch::save(all, path);
@@ -150,18 +155,20 @@ class TorchLearner final : public Learner {
   void load(const std::string& path) override {
     std::vector<Tensor> all;
     torch::load(all, path, device_);
-    if (all.size() != 3 + buffers_.size() || all[0].sizes() != first_moment_.sizes())
+    if (all.size() != 3 + buffers_.size() || all[3].sizes() != model().sizes())
       throw std::runtime_error(path + ": of another model");
     const torch::NoGradGuard no_gradients;
-    first_moment_.copy_(all[0]);
-    second_moment_.copy_(all[1]);
-    updates_ = all[2].item<std::int64_t>();
+    updates_ = all[0].item<std::int64_t>();
+    loss_sum_.copy_(all[1]);
+    losses_summed_ = all[2].item<std::int64_t>();
     for (std::size_t b = 0; b < buffers_.size(); ++b)
       if (all[3 + b].numel() > 0) at(Buffer(b)).copy_(all[3 + b]);
   }
 
  private:
-  Tensor& model() { return buffers_[std::size_t(Buffer::kModel)]; }
+  Tensor& model() {
+    return buffers_[std::size_t(Buffer::kModel)];
+  }
   // Most policies need few of them.
   Tensor& at(Buffer which) {
     Tensor& buffer = buffers_[std::size_t(which)];
@@ -188,9 +195,66 @@ class TorchLearner final : public Learner {
     model() = one.expand({settings_.islands, elements_}).contiguous().to(device_);
   }
 
-  // Leaves that share memory with the matrix.
+  // Of the tokens that are in place: gradients, and losses added up.
+  void differentiate() {
+    if (settings_.bf16) {
+      const torch::NoGradGuard no_gradients;
+      brief_.copy_(model());
+    }
+    const Tensor losses = losses_of(settings_.model, leaves_, tokens_);
+    const std::vector<Tensor> gradients = torch::autograd::grad({losses.sum()}, leaves_);
+    for (std::size_t p = 0; p < gradients.size(); ++p) gradient_views_[p].copy_(gradients[p]);
+    loss_sum_.add_(losses.detach());
+  }
+
+#if TORCH_VERSION_MAJOR >= 2
+  // AdamW in one pass, over what decays and over what does not.
+  void fused_update(double rate) {
+    if (fused_.empty())
+      for (const Buffer buffer :
+           {Buffer::kModel, Buffer::kGradient, Buffer::kMomentOne, Buffer::kMomentTwo})
+        fused_.push_back(by_decay(at(buffer)));
+    const Tensor steps = torch::full({}, double(updates_), model().options());
+    for (std::size_t decays = 0; decays < 2; ++decays) {
+      const std::vector<Tensor> all_steps(fused_[0][decays].size(), steps);
+      at::_fused_adamw_(fused_[0][decays], fused_[1][decays], fused_[2][decays], fused_[3][decays],
+                        {}, all_steps, rate, settings_.beta1, settings_.beta2,
+                        decays == 1 ? settings_.decay : 0.0, kEpsilon, false, false);
+    }
+  }
+  // Stretches of rows that do not decay, and those that do.
+  [[nodiscard]] std::array<std::vector<Tensor>, 2> by_decay(const Tensor& matrix) const {
+    std::array<std::vector<Tensor>, 2> parts;
+    for (std::int64_t row = 0; row < matrix.size(0); ++row) {
+      std::int64_t first = 0, end = 0;
+      for (std::size_t s = 0; s < specs_.size(); ++s) {
+        end += specs_[s].elements();
+        if (s + 1 < specs_.size() && specs_[s + 1].decays == specs_[s].decays) continue;
+        parts[specs_[s].decays ? 1 : 0].push_back(matrix[row].narrow(0, first, end - first));
+        first = end;
+      }
+    }
+    return parts;
+  }
+#endif
+
+  // Attention then adds its gradients up in one order. Memory need not be filled for that.
+  static void repeat_exactly() {
+    at::globalContext().setDeterministicAlgorithms(true, false);
+#if TORCH_VERSION_MAJOR >= 2
+    at::globalContext().setSDPUseCuDNN(false);  // adds up in any order
+    at::globalContext().setDeterministicFillUninitializedMemory(false);
+#endif
+  }
+
+  // Leaves that share memory with the matrix, or with its copy in bf16.
   void show_parameters() {
-    leaves_ = views(model());
+    std::vector<Tensor> decays;
+    for (const ParameterSpec& spec : specs_)
+      decays.push_back(torch::full({spec.elements()}, spec.decays ? 1.0 : 0.0));
+    decays_ = torch::cat(decays).unsqueeze(0).to(device_);
+    if (settings_.bf16) brief_ = model().to(torch::kBFloat16);
+    leaves_ = views(settings_.bf16 ? brief_ : model());
     for (Tensor& leaf : leaves_) leaf = leaf.detach().requires_grad_(true);
     gradient_views_ = views(at(Buffer::kGradient));
   }
@@ -210,69 +274,101 @@ class TorchLearner final : public Learner {
     return views;
   }
 
-  [[nodiscard]] Tensor index(const std::vector<int>& islands) const {
-    return torch::tensor(std::vector<std::int64_t>(islands.begin(), islands.end()), torch::kInt64)
-        .to(device_);
-  }
-
-  // Rows that are alike (those of a clique) are added up once. No matrix product: sums of rows are
-  // rounded as float, never as TF32.
-  [[nodiscard]] Tensor mixed(const Tensor& source, const std::vector<double>& mixing,
-                             std::int64_t rows) const {
-    const auto n = std::size_t(settings_.islands);
-    std::vector<Tensor> distinct;
-    std::vector<std::size_t> first_of;
-    std::vector<int> same_as;
-    for (std::size_t row = 0; row < std::size_t(rows); ++row) {
-      int found = -1;
-      for (std::size_t d = 0; d < distinct.size() && found < 0; ++d)
-        if (std::equal(mixing.begin() + std::ptrdiff_t(row * n),
-                       mixing.begin() + std::ptrdiff_t((row + 1) * n),
-                       mixing.begin() + std::ptrdiff_t(first_of[d] * n)))
-          found = int(d);
-      if (found < 0) {
-        Tensor sum;
-        for (std::size_t j = 0; j < n; ++j) {
-          const double weight = mixing[row * n + j];
-          if (weight == 0) continue;
-          const Tensor part = source.select(0, std::int64_t(j));
-          sum = sum.defined() ? sum.add_(part, weight) : part * weight;
-        }
-        if (!sum.defined()) sum = torch::zeros_like(source.select(0, 0));
-        found = int(distinct.size());
-        distinct.push_back(sum);
-        first_of.push_back(row);
-      }
-      same_as.push_back(found);
+  // TF32 would round what is sent.
+  class ExactProducts {
+   public:
+    ExactProducts() : before_(at::globalContext().allowTF32CuBLAS()) {
+      at::globalContext().setAllowTF32CuBLAS(false);
     }
-    if (distinct.size() == 1) return distinct[0].unsqueeze(0).repeat({rows, 1});
-    return torch::stack(distinct).index_select(0, index(same_as));
+    ~ExactProducts() { at::globalContext().setAllowTF32CuBLAS(before_); }
+    ExactProducts(const ExactProducts&) = delete;
+    ExactProducts& operator=(const ExactProducts&) = delete;
+
+   private:
+    const bool before_;
+  };
+
+  // Those of a move's islands, from the `first`-th up to the `end`-th, that are a slice of rows.
+  struct Rows {
+    std::size_t first, end;
+    int island;
+    [[nodiscard]] std::int64_t count() const { return std::int64_t(end - first); }
+  };
+  [[nodiscard]] Tensor slice(Buffer buffer, const Rows& rows, const Span& span) {
+    return at(buffer).narrow(0, rows.island, rows.count()).narrow(1, span.first, span.count);
   }
 
-  [[nodiscard]] Tensor mean(const std::vector<double>& shares) const {
+  void add(Tensor& sum, const Term& term, const Rows& rows, const Span& span) {
+    if (term.mixing.empty()) {
+      if (term.own == 0) return;
+      const Tensor own = slice(term.from, rows, span);
+      sum = sum.defined() ? sum.add_(own, term.own) : own * term.own;
+      return;
+    }
+    const auto n = std::ptrdiff_t(settings_.islands);
+    const std::vector<double> weights(term.mixing.begin() + std::ptrdiff_t(rows.first) * n,
+                                      term.mixing.begin() + std::ptrdiff_t(rows.end) * n);
+    const Tensor all = at(term.from).narrow(1, span.first, span.count);
+    if (term.wire == Wire::kBf16) {
+      const Tensor counts = matrix(weights).ne(0).sum(1, true).to(torch::kFloat32);
+      const Tensor added = on_wire(torch::mm(matrix(weights) * counts, all), Wire::kBf16) / counts;
+      sum = sum.defined() ? sum.add_(added) : added;
+    } else {
+      sum = sum.defined() ? sum.addmm_(matrix(weights), all) : torch::mm(matrix(weights), all);
+    }
+  }
+
+  static Tensor on_wire(const Tensor& values, Wire wire) {
+    if (wire == Wire::kBf16) return values.to(torch::kBFloat16).to(torch::kFloat32);
+    if (wire == Wire::kI32)
+      return (values * std::ldexp(1.0, -kGridExponent))
+          .round_()
+          .mul_(std::ldexp(1.0, kGridExponent));
+    return values;
+  }
+
+  // A row of weights for each of some islands, on the device. Schedules repeat themselves.
+  [[nodiscard]] const Tensor& matrix(const std::vector<double>& weights) {
+    if (matrices_.size() > kMatricesKept) matrices_.clear();
+    Tensor& known = matrices_[weights];
+    if (!known.defined())
+      known = torch::tensor(at::ArrayRef<double>(weights), torch::kFloat64)
+                  .view({-1, settings_.islands})
+                  .to(torch::kFloat32)
+                  .to(device_);
+    return known;
+  }
+
+  [[nodiscard]] Tensor mean(const std::vector<double>& shares) {
     const torch::NoGradGuard no_gradients;
-    return mixed(buffers_[std::size_t(Buffer::kModel)], shares, 1);
+    const ExactProducts exact;
+    return torch::mm(matrix(shares), model());
   }
 
   [[nodiscard]] Tensor on_device(const std::vector<std::uint8_t>& tokens, int islands) const {
     const std::int64_t window = settings_.model.context + 1;
-    return torch::tensor(at::ArrayRef<std::uint8_t>(tokens), torch::kUInt8)
-        .view({islands, -1, window})
-        .to(device_)
+    // From memory that the device reads by itself, so that nobody waits.
+    const Tensor here = torch::empty({std::int64_t(tokens.size())},
+                                     torch::dtype(torch::kUInt8).pinned_memory(device_.is_cuda()));
+    std::copy(tokens.begin(), tokens.end(), here.data_ptr<std::uint8_t>());
+    return here.view({islands, -1, window})
+        .to(device_, torch::kUInt8, /*non_blocking=*/true)
         .to(torch::kInt64);
   }
 
-  // Of one model on windows that are everybody's.
-  [[nodiscard]] double evaluated(const Tensor& row, const std::vector<std::uint8_t>& tokens) const {
+  // Of each of these models on windows that are everybody's.
+  [[nodiscard]] std::vector<double> evaluated(const Tensor& models,
+                                              const std::vector<std::uint8_t>& tokens) const {
     const torch::NoGradGuard no_gradients;
-    const std::vector<Tensor> parameters = views(row);
+    const std::vector<Tensor> parameters = views(models);
     const Tensor all = on_device(tokens, 1);
-    double sum = 0;
+    Tensor sum = torch::zeros({models.size(0)}, models.options());
     for (std::int64_t first = 0; first < all.size(1); first += kWindowsAtOnce) {
       const Tensor some = all.narrow(1, first, std::min(kWindowsAtOnce, all.size(1) - first));
-      sum += losses_of(settings_.model, parameters, some).item<double>() * double(some.size(1));
+      sum.add_(losses_of(settings_.model, parameters, some.repeat({models.size(0), 1, 1})),
+               double(some.size(1)));
     }
-    return sum / double(all.size(1));
+    return numbers(sum / double(all.size(1)));
   }
 
   static std::vector<double> numbers(const Tensor& tensor) {
@@ -285,8 +381,17 @@ class TorchLearner final : public Learner {
   const std::vector<ParameterSpec> specs_;
   std::int64_t elements_ = 0;
   std::array<Tensor, kBufferCount> buffers_;
-  Tensor first_moment_, second_moment_;
+  Tensor brief_;   // the models in bf16, of the step being taken
+  Tensor decays_;  // 1 for parameters that decay
   std::int64_t updates_ = 0;
+  Tensor loss_sum_;
+  std::int64_t losses_summed_ = 0;
+  std::map<std::vector<double>, Tensor> matrices_;
+  Tensor tokens_;  // of the step being taken, always in the same place
+  std::unique_ptr<StepGraph> graph_;
+#if TORCH_VERSION_MAJOR >= 2
+  std::vector<std::array<std::vector<Tensor>, 2>> fused_;  // model, gradient, m, v
+#endif
   std::vector<Tensor> leaves_, gradient_views_;
 };
 

@@ -31,6 +31,21 @@ Tensor normalised(const Tensor& x, const Tensor& gain) {
   return torch::layer_norm(x, {width}) * gain.unsqueeze(1);
 }
 
+// [n·batch, heads, length, head], causal. Newer libraries have it in one kernel.
+Tensor heard_by(const Tensor& q, const Tensor& k, const Tensor& v) {
+#if TORCH_VERSION_MAJOR >= 2
+  return at::scaled_dot_product_attention(q, k, v, {}, 0.0, true);
+#else
+  const std::int64_t length = q.size(2), head = q.size(3);
+  const Tensor mask =
+      torch::full({length, length}, -1e9, q.options().requires_grad(false)).triu(1).unsqueeze(0);
+  const auto flat = [&](const Tensor& t) { return t.reshape({-1, length, head}); };
+  const Tensor scores =
+      torch::baddbmm(mask, flat(q), flat(k).transpose(1, 2), 1, 1 / std::sqrt(double(head)));
+  return torch::bmm(torch::softmax(scores, -1), flat(v)).view(q.sizes());
+#endif
+}
+
 class Reader {
  public:
   explicit Reader(const std::vector<Tensor>& parameters) : parameters_(parameters) {}
@@ -45,21 +60,14 @@ class Reader {
 };
 
 // [n, batch·length, width] in and out.
-Tensor attention(const Tensor& x, Reader& parameters, const ModelSpec& model, std::int64_t batch,
-                 const Tensor& mask) {
+Tensor attention(const Tensor& x, Reader& parameters, const ModelSpec& model, std::int64_t batch) {
   const std::int64_t n = x.size(0), length = x.size(1) / batch;
   const std::int64_t head = model.width / model.heads;
   const Tensor all = product(x, parameters.next())
                          .view({n * batch, length, 3, model.heads, head})
                          .permute({2, 0, 3, 1, 4});
-  const Tensor q = all[0].reshape({-1, length, head});
-  const Tensor k = all[1].reshape({-1, length, head});
-  const Tensor v = all[2].reshape({-1, length, head});
-  const Tensor scores = torch::baddbmm(mask, q, k.transpose(1, 2), 1, 1 / std::sqrt(double(head)));
-  const Tensor heard = torch::bmm(torch::softmax(scores, -1), v)
-                           .view({n * batch, model.heads, length, head})
-                           .transpose(1, 2)
-                           .reshape({n, batch * length, model.width});
+  const Tensor heard =
+      heard_by(all[0], all[1], all[2]).transpose(1, 2).reshape({n, batch * length, model.width});
   return product(heard, parameters.next());
 }
 
@@ -68,11 +76,9 @@ Tensor gpt_logits(const ModelSpec& model, const std::vector<Tensor>& all, const 
   const std::int64_t n = bytes.size(0), batch = bytes.size(1), length = bytes.size(2);
   Tensor x = embedded(parameters.next(), bytes).view({n, batch, length, model.width});
   x = (x + parameters.next().narrow(1, 0, length).unsqueeze(1)).view({n, batch * length, -1});
-  const Tensor mask =
-      torch::full({length, length}, -1e9, x.options().requires_grad(false)).triu(1).unsqueeze(0);
   for (int layer = 0; layer < model.layers; ++layer) {
     const Tensor before = normalised(x, parameters.next());
-    x = x + attention(before, parameters, model, batch, mask);
+    x = x + attention(before, parameters, model, batch);
     Tensor wide = normalised(x, parameters.next());
     wide = torch::gelu(product(wide, parameters.next()));
     x = x + product(wide, parameters.next());
@@ -131,10 +137,11 @@ torch::Tensor losses_of(const ModelSpec& model, const std::vector<torch::Tensor>
                         const torch::Tensor& tokens) {
   const std::int64_t n = tokens.size(0), length = tokens.size(2) - 1;
   const Tensor bytes = tokens.narrow(2, 0, length);
-  const Tensor targets = tokens.narrow(2, 1, length).reshape({n, -1, 1});
+  const Tensor targets = tokens.narrow(2, 1, length).reshape({-1});
   const Tensor logits = model.kind == ModelSpec::Kind::kMlp ? mlp_logits(parameters, bytes)
                                                             : gpt_logits(model, parameters, bytes);
-  return -torch::log_softmax(logits, -1).gather(2, targets).squeeze(2).mean(1);
+  const Tensor chances = torch::log_softmax(logits.to(torch::kFloat32), -1).view({-1, kBytes});
+  return torch::nll_loss(chances, targets, {}, at::Reduction::None).view({n, -1}).mean(1);
 }
 
 }  // namespace cotillion

@@ -16,6 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::int64_t kReadEvery = 25;  // steps from one look at losses to the next
+
 double since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -97,37 +99,47 @@ class Run {
   // False when there is nothing left to train.
   bool take_step() {
     ++step_;
-    const std::vector<double> losses =
-        learner_.backward(draw_batch(corpus_, settings_.seed, step_, settings_.batch, context_));
-    double mean = 0;
-    for (const double loss : losses) mean += loss / double(losses.size());
-    training_loss_ += mean;
-    ++training_steps_;
-    lately_ = lately_ == 0 ? mean : 0.95 * lately_ + 0.05 * mean;
-    result_.diverged = !std::isfinite(mean);
-    if (result_.diverged) return false;
+    learner_.backward(draw_batch(corpus_, settings_.seed, step_, settings_.batch, context_));
+    ++unread_;
     carrier_.on_gradients(learner_, step_);
     learner_.update(rate(step_));
     move_after(step_);
-    return true;
+    if (step_ % kReadEvery == 0) read_losses();
+    return !result_.diverged;
+  }
+
+  // Waits for the device, so it is done now and then.
+  void read_losses() {
+    if (unread_ == 0) return;
+    const std::vector<double> losses = learner_.training_losses();
+    double mean = 0;
+    for (const double loss : losses) mean += loss / double(losses.size());
+    training_loss_ += mean * unread_;
+    training_steps_ += unread_;
+    unread_ = 0;
+    lately_ = lately_ == 0 ? mean : 0.5 * lately_ + 0.5 * mean;
+    result_.diverged = !std::isfinite(mean);
   }
 
   void move_after(std::int64_t step) {
     carrier_.between(learner_, step, [this] { measure(); });
   }
+  // Models are large, and some policies merge after every step.
   void measure() {
+    if (merges_++ % settings_.distance_every != 0) return;
     const Learner::Disagreement now = learner_.disagreement(recipe_.shares);
     distance_ += now.distance;
     ++distances_;
   }
 
   void evaluate(std::int64_t step) {
+    read_losses();
     TrainingPoint point;
     point.step = step;
     point.seconds = carrier_.time_after(step);
     point.tokens = double(step) * settings_.batch * context_ * island_count(recipe_);
     point.loss_of_mean = learner_.loss_of_mean(recipe_.shares, held_out_);
-    point.island_loss = learner_.losses(held_out_);
+    if (!settings_.islands_at_end || step == last_) point.island_loss = learner_.losses(held_out_);
     point.training_loss = training_steps_ > 0 ? training_loss_ / training_steps_ : 0;
     point.distance = distances_ > 0 ? distance_ / distances_ : 0;
     point.norm = learner_.disagreement(recipe_.shares).norm;
@@ -170,6 +182,8 @@ class Run {
                             {"training_steps", training_steps_},
                             {"distance", distance_},
                             {"distances", distances_},
+                            {"merges", merges_},
+                            {"unread", unread_},
                             {"lately", lately_}};
     {
       std::ofstream file(settings_.checkpoint + ".new");
@@ -199,6 +213,8 @@ class Run {
     training_steps_ = unfinished.at("training_steps");
     distance_ = unfinished.at("distance");
     distances_ = unfinished.at("distances");
+    merges_ = unfinished.at("merges");
+    unread_ = unfinished.at("unread");
     lately_ = unfinished.at("lately");
     while (next_evaluation_ < evaluate_at_.size() && evaluate_at_[next_evaluation_] <= step_)
       ++next_evaluation_;
@@ -217,6 +233,8 @@ class Run {
   std::vector<std::int64_t> evaluate_at_;
   std::size_t next_evaluation_ = 0;
   double training_loss_ = 0, training_steps_ = 0, distance_ = 0, distances_ = 0, lately_ = 0;
+  double unread_ = 0;        // steps whose losses the learner still has
+  std::int64_t merges_ = 0;  // steps after which there was one
   Clock::time_point started_;
   Training result_;
 };

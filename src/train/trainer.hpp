@@ -16,12 +16,14 @@ struct TrainingSettings {
   // The run ends at whichever comes first; zero: no limit. The clock is the recipe's.
   std::int64_t steps = 0;
   double seconds = 0;
-  int batch = 8;           // windows of an island in a step
-  double rate = 2e-3;      // of learning, at its highest
-  int warmup = 20;         // steps, at most a tenth of them
-  double rate_last = 0.1;  // share of it that is left at the end of a cosine
-  int evaluations = 20;    // spread evenly over the clock
-  int windows = 32;        // of held-out text in an evaluation
+  int batch = 8;                // windows of an island in a step
+  double rate = 2e-3;           // of learning, at its highest
+  int warmup = 20;              // steps, at most a tenth of them
+  double rate_last = 0.1;       // share of it that is left at the end of a cosine
+  int evaluations = 20;         // spread evenly over the clock
+  int windows = 32;             // of held-out text in an evaluation
+  bool islands_at_end = false;  // each island's own model is evaluated at the end only
+  int distance_every = 1;  // steps with a merge: disagreement is measured before one of so many
   std::uint64_t seed = 1;  // of batches
   double target = 0;       // loss of the mean model whose time is asked for; zero: none
   std::string checkpoint;  // file; empty: none

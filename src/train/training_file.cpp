@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
 #include <stdexcept>
 
 namespace cotillion {
@@ -9,6 +12,14 @@ namespace {
 
 constexpr std::array<const char*, 8> kKinds = {"rotation",  "gossip", "synchronous", "outer",
                                                "streaming", "eager",  "pairs",       "servers"};
+
+constexpr std::array<const char*, 3> kWires = {"f32", "bf16", "i32"};
+
+std::size_t index_of(const auto& names, const std::string& name, const char* what) {
+  for (std::size_t which = 0; which < names.size(); ++which)
+    if (name == names[which]) return which;
+  throw std::runtime_error("no " + std::string(what) + " is called '" + name + "'");
+}
 
 // What a file says is between these, or it is refused with its name.
 double number(const Json& json, const char* key, double least, double most) {
@@ -70,11 +81,7 @@ Recipe recipe_from(const Json& json) {
   Recipe recipe;
   recipe.name = json.at("name");
   recipe.policy = json.at("policy");
-  const std::string kind = json.at("kind");
-  std::size_t which = 0;
-  while (which < kKinds.size() && kind != kKinds[which]) ++which;
-  if (which == kKinds.size()) throw std::runtime_error("no kind is called '" + kind + "'");
-  recipe.kind = Recipe::Kind(which);
+  recipe.kind = Recipe::Kind(index_of(kKinds, json.at("kind"), "kind"));
   recipe.islands = json.at("islands");
   recipe.shares = numbers(json, "shares", 0, 1);
   recipe.step_time = number(json, "step_s", 1e-6, kMany);
@@ -88,11 +95,21 @@ Recipe recipe_from(const Json& json) {
   recipe.lost = number(json, "lost", 0, 0.9);
   recipe.own_for_missing = json.at("own_for_missing");
   recipe.seed = std::uint64_t(whole(json, "seed", 0, 9e15));
+  // Files from before these were there have none of them.
+  recipe.wire = Wire(index_of(kWires, json.value("wire", "f32"), "wire format"));
+  if (json.contains("moments")) {
+    recipe.moments = int(whole(json, "moments", 0, 2));
+    recipe.moments_every = int(whole(json, "moments_every", 1, 4096));
+  }
   recipe.steps = int(whole(json, "steps", 1, kMany));
   recipe.exchange = number(json, "exchange_s", 0, kMany);
   recipe.outer_rate = number(json, "outer_rate", 0, 100);
   recipe.nesterov = json.at("nesterov");
   recipe.overlap = int(whole(json, "overlap_steps", 0, kMany));
+  if (json.contains("latency_s")) {
+    recipe.latency = number(json, "latency_s", 0, kMany);
+    recipe.serialisation = number(json, "serialisation_s", 0, kMany);
+  }
   recipe.keep = number(json, "keep", 0, 1);
   recipe.pull = number(json, "pull", 0, 100);
   recipe.every = int(whole(json, "every", 1, 1e6));
@@ -170,6 +187,17 @@ TrainingPoint point_from(const Json& json) {
           number(json, "distance", 0, kHuge), number(json, "norm", 0, kHuge)};
 }
 
+// Five digits of every fraction.
+void shorten(Json& json) {
+  if (json.is_number_float() && std::isfinite(json.get<double>())) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.5g", json.get<double>());
+    json = std::strtod(text, nullptr);
+  }
+  if (json.is_structured())
+    for (Json& part : json) shorten(part);
+}
+
 Json settings_json(const TrainingSettings& settings) {
   return {{"steps", settings.steps},
           {"seconds", settings.seconds},
@@ -179,6 +207,7 @@ Json settings_json(const TrainingSettings& settings) {
           {"rate_last", settings.rate_last},
           {"evaluations", settings.evaluations},
           {"windows", settings.windows},
+          {"distance_every", settings.distance_every},
           {"seed", settings.seed},
           {"target", settings.target}};
 }
@@ -193,6 +222,8 @@ TrainingSettings settings_from(const Json& json) {
   settings.rate_last = number(json, "rate_last", 0, 1);
   settings.evaluations = int(whole(json, "evaluations", 0, kMany));
   settings.windows = int(whole(json, "windows", 0, kMany));
+  if (json.contains("distance_every"))
+    settings.distance_every = int(whole(json, "distance_every", 1, kMany));
   settings.seed = std::uint64_t(whole(json, "seed", 0, 9e15));
   settings.target = number(json, "target", 0, kMany);
   return settings;
@@ -215,11 +246,16 @@ Json to_json(const Recipe& recipe) {
                {"lost", recipe.lost},
                {"own_for_missing", recipe.own_for_missing},
                {"seed", recipe.seed},
+               {"wire", kWires[std::size_t(recipe.wire)]},
+               {"moments", recipe.moments},
+               {"moments_every", recipe.moments_every},
                {"steps", recipe.steps},
                {"exchange_s", recipe.exchange},
                {"outer_rate", recipe.outer_rate},
                {"nesterov", recipe.nesterov},
                {"overlap_steps", recipe.overlap},
+               {"latency_s", recipe.latency},
+               {"serialisation_s", recipe.serialisation},
                {"keep", recipe.keep},
                {"pull", recipe.pull},
                {"every", recipe.every},
@@ -279,6 +315,14 @@ Json to_json(const Training& training) {
   return json;
 }
 
+std::string line_of(const Training& training) {
+  Json line = to_json(training);
+  Json& points = line["points"];
+  for (std::size_t p = 0; p + 1 < points.size(); ++p) points[p]["island_loss"] = Json::array();
+  shorten(line);
+  return line.dump();
+}
+
 Training training_from(const Json& json) {
   Training training;
   training.recipe = recipe_from(json.at("recipe"));
@@ -303,7 +347,9 @@ Training training_from(const Json& json) {
   training.diverged = json.at("diverged");
   for (const Json& point : json.at("points")) {
     training.points.push_back(point_from(point));
-    if (training.points.back().island_loss.size() != training.recipe.islands.size())
+    // Lines of a study keep them at the end only.
+    const std::size_t known = training.points.back().island_loss.size();
+    if (known != 0 && known != training.recipe.islands.size())
       throw std::runtime_error("island_loss is not one for each island");
   }
   if (training.points.empty()) throw std::runtime_error("a training without points");
@@ -317,6 +363,15 @@ Training training_from(const Json& json) {
 Result<std::vector<Training>> read_trainings(const std::string& text) {
   std::vector<Training> trainings;
   try {
+    const std::size_t end = text.find('\n');
+    // A line that is complete in itself, and has no list of trainings, is one of them.
+    const Json first = Json::parse(text.substr(0, end), nullptr, false);
+    if (!first.is_discarded() && !first.contains("trainings")) {
+      std::istringstream lines(text);
+      for (std::string line; std::getline(lines, line);)
+        if (!line.empty()) trainings.push_back(training_from(Json::parse(line)));
+      return trainings;
+    }
     const Json file = Json::parse(text);
     for (const Json& json : file.at("trainings")) trainings.push_back(training_from(json));
   } catch (const std::exception& problem) {

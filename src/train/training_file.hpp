@@ -19,7 +19,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json to_json(const Training& training);
 // Throws std::exception with what is wrong.
 [[nodiscard]] Training training_from(const Json& json);
-// {"trainings": […]}
+// A line of a study: five digits, islands' own losses at the end only.
+[[nodiscard]] std::string line_of(const Training& training);
+// {"trainings": […]}, or one training a line.
 [[nodiscard]] Result<std::vector<Training>> read_trainings(const std::string& text);
 
 }  // namespace cotillion

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -11,6 +12,8 @@
 
 namespace cotillion {
 namespace {
+
+constexpr std::size_t kSchedulesToRank = 5;  // fewer are no ranking
 
 // Runs of one policy, whatever their seeds, best policy first.
 using Runs = std::vector<const Training*>;
@@ -144,6 +147,58 @@ Rows staleness_rows(const std::vector<Training>& trainings) {
   return rows;
 }
 
+// Places in order of size, from 1; equals share theirs.
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<double> ranks;
+  for (const double value : values) {
+    double below = 0, equal = 0;
+    for (const double other : values) {
+      below += other < value;
+      equal += other == value;
+    }
+    ranks.push_back(below + (equal + 1) / 2);
+  }
+  return ranks;
+}
+
+// What each forecast says of schedules, against what came of them.
+Rows correlation_rows(const std::vector<Training>& trainings) {
+  std::vector<std::vector<double>> forecasts(7);
+  std::vector<double> losses, distances;
+  for (const Runs& runs : by_policy(trainings)) {
+    const Training& one = *runs[0];
+    const auto measured = measured_staleness(one);
+    if (!measured || !std::isfinite(mean_of(runs, final_loss))) continue;
+    losses.push_back(mean_of(runs, final_loss));
+    distances.push_back(mean_of(runs, late_distance));
+    const double round = one.account.cycle * 1e3, squared = predicted(one, "squared");
+    const double delays = measured->paper - predicted(one, "paper");
+    const std::array<double, 7> all = {predicted(one, "paper"),
+                                       squared,
+                                       round * std::sqrt(squared / round),
+                                       round,
+                                       predicted(one, "paper") + delays,
+                                       squared + delays,
+                                       round * std::sqrt((squared + delays) / round)};
+    for (std::size_t f = 0; f < all.size(); ++f) forecasts[f].push_back(all[f]);
+  }
+  if (losses.size() < kSchedulesToRank) return {};
+  const std::array<const char*, 7> names = {"paper: T(A + ½)",
+                                            "squared: T(A₂ + ½)",
+                                            "T √(A₂ + ½)",
+                                            "T alone",
+                                            "paper, delays as stepped: T(A − ½) + d",
+                                            "squared, delays as stepped",
+                                            "T √(A₂ − ½ + d/T)"};
+  Rows rows = {{fmt::format("rank correlation over {} policies", losses.size()), "with loss",
+                "with distance"}};
+  for (std::size_t f = 0; f < names.size(); ++f)
+    rows.push_back({names[f], number(rank_correlation(forecasts[f], losses), "{:.2f}"),
+                    number(rank_correlation(forecasts[f], distances), "{:.2f}")});
+  rows.push_back({"distance", number(rank_correlation(distances, losses), "{:.2f}"), "–"});
+  return rows;
+}
+
 std::string about(const std::vector<Training>& trainings) {
   const Training& one = trainings[0];
   return fmt::format(
@@ -228,7 +283,8 @@ Chart island_chart(const Training& training) {
     Series series;
     series.name = training.recipe.islands[i];
     for (const TrainingPoint& point : training.points)
-      if (point.step > 0) series.points.emplace_back(point.seconds, point.island_loss[i]);
+      if (point.step > 0 && !point.island_loss.empty())
+        series.points.emplace_back(point.seconds, point.island_loss[i]);
     chart.series.push_back(std::move(series));
   }
   Series mean;
@@ -267,6 +323,18 @@ std::optional<MeasuredStaleness> measured_staleness(const Training& training) {
   return MeasuredStaleness{paper + change, squared + change};
 }
 
+double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::vector<double> x = ranks_of(a), y = ranks_of(b);
+  const double middle = (double(a.size()) + 1) / 2;
+  double both = 0, of_x = 0, of_y = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    both += (x[i] - middle) * (y[i] - middle);
+    of_x += (x[i] - middle) * (x[i] - middle);
+    of_y += (y[i] - middle) * (y[i] - middle);
+  }
+  return of_x > 0 && of_y > 0 ? both / std::sqrt(of_x * of_y) : NAN;
+}
+
 std::string training_text(const std::vector<Training>& trainings) {
   if (trainings.empty()) return "no training\n";
   std::string text = wrapped(about(trainings)) + "\n" + table_of(rows_of(trainings)).text();
@@ -274,6 +342,8 @@ std::string training_text(const std::vector<Training>& trainings) {
   if (staleness.size() > 1) text += "\n" + table_of(staleness).text();
   for (const Training& training : trainings)
     if (training.lab) text += "\n" + wrapped(lab_text(training));
+  const Rows correlations = correlation_rows(trainings);
+  if (!correlations.empty()) text += "\n" + table_of(correlations).text();
   return text;
 }
 
@@ -301,7 +371,10 @@ IllustratedPage training_page(const std::vector<Training>& trainings, const std:
   const Chart prediction = prediction_chart(policies);
   if (!prediction.series.empty())
     disagreement.figures.push_back(drawn("disagreement-against-staleness", prediction));
+  Rows correlations = correlation_rows(trainings);
   if (!disagreement.figures.empty()) page.page.sections.push_back(std::move(disagreement));
+  if (!correlations.empty())
+    page.page.sections.push_back({"What predicts it", {}, std::move(correlations), {}});
   return page;
 }
 

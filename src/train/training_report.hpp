@@ -11,6 +11,10 @@
 
 namespace cotillion {
 
+// Spearman's: 1 where both order things alike. Not a number where one has no order.
+[[nodiscard]] double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
+
+// With rank correlations of what predicts loss, where enough policies have a prediction.
 [[nodiscard]] std::string training_text(const std::vector<Training>& trainings);
 
 // Loss against the clock and against tokens, of each island, disagreement against the clock and

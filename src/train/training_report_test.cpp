@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "train/training_file.hpp"
 
 namespace cotillion {
@@ -64,6 +66,35 @@ TEST(TrainingReport, SeedsAreOneLineWithTheirSpreadAndTheBestComesFirst) {
   const IllustratedPage page = training_page(all, "tests");
   EXPECT_EQ(page.figures.size(), 5u);
   EXPECT_THAT(page.figures[0].svg, HasSubstr("slow"));
+}
+
+TEST(TrainingReport, RanksAgreeWhateverTheScale) {
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3}, {10, 20, 300}), 1);
+  EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3}, {3, 2, 1}), -1);
+  EXPECT_NEAR(rank_correlation({1, 1, 2}, {1, 2, 3}), 0.866, 1e-3);
+  EXPECT_TRUE(std::isnan(rank_correlation({1, 1, 1}, {1, 2, 3})));
+  std::vector<Training> all;
+  for (int i = 0; i < 5; ++i) {
+    all.push_back(training("p" + std::to_string(i), 1, 2 + i));
+    all.back().recipe.staleness = {{"paper", 1000 - 10.0 * i}, {"squared", 900 + 10.0 * i}};
+  }
+  const std::string text = training_text(all);
+  EXPECT_THAT(text, HasSubstr("rank correlation over 5 policies"));
+  EXPECT_THAT(text, HasSubstr("-1.00"));
+  EXPECT_THAT(text, HasSubstr(" 1.00"));
+}
+
+TEST(TrainingFile, ALineIsATrainingWithFewerDigits) {
+  Training one = training("a", 3, 2.1234567);
+  const std::string lines = line_of(one) + "\n" + line_of(training("b", 1, 2)) + "\n";
+  const auto read = read_trainings(lines);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  ASSERT_EQ(read->size(), 2u);
+  EXPECT_EQ(read->at(0).points.back().loss_of_mean, 2.1235);
+  EXPECT_EQ(read->at(0).points.back().island_loss.size(), 2u);
+  EXPECT_TRUE(read->at(0).points[1].island_loss.empty());
+  EXPECT_EQ(read->at(1).recipe.name, "b");
+  EXPECT_EQ(training_page(*read, "tests").figures.size(), 5u);
 }
 
 TEST(TrainingFile, WhatIsWrittenIsReadBack) {
