@@ -366,7 +366,7 @@ TEST(Dance, FragmentsOfStreamingDiLoCoThatLeaveTogetherPassOneAfterTheOther) {
 TEST(Dance, RoundingOnTheWireIsNotProgressLost) {
   Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
   recipe.rounds = {round_of(kHalves, 0.1, 2)};
-  recipe.wire = Wire::kBf16;
+  recipe.wire = WireFormat::kBf16;
   Play play(recipe, {0, 0});
   // 1 + 2⁻⁸ travels as 1; what was rounded off stays where it was.
   play.start_from({1.00390625F, 3});
@@ -379,13 +379,13 @@ TEST(Dance, RoundingOnTheWireIsNotProgressLost) {
   large.step();
   EXPECT_EQ(large.x(0), 128);
   EXPECT_EQ(large.x(1), 128);
-  recipe.wire = Wire::kI32;
+  recipe.wire = WireFormat::kI32;
   Play grid(recipe, {0, 0});
   grid.start_from({256, 1});
   grid.step();
   EXPECT_EQ(grid.x(0), 128.5);
-  EXPECT_EQ(on_wire(0.3F, Wire::kI32), std::round(0.3F * 16777216.0F) / 16777216.0F);
-  EXPECT_EQ(on_wire(-3.0F, Wire::kI32), -3);
+  EXPECT_EQ(on_wire(0.3F, WireFormat::kI32), std::round(0.3F * 16777216.0F) / 16777216.0F);
+  EXPECT_EQ(on_wire(-3.0F, WireFormat::kI32), -3);
 }
 
 TEST(Dance, MomentsTravelByFragmentsInTurn) {

@@ -170,7 +170,7 @@ Result<std::unique_ptr<Carrier>> lab_carrier(const PlayedPlan& played, std::int6
                                              RemoteLearner& learner,
                                              std::function<void(const LabTrainingAccount&)> told) {
   const Recipe& recipe = played.recipe;
-  if (recipe.wire != Wire::kF32 || recipe.moments > 0)
+  if (recipe.wire != WireFormat::kF32 || recipe.moments > 0)
     return failure("only the ideal exchange has wire= and moments= of its own");
   if (recipe.own_weight < 1 || recipe.momentum > 0)
     return failure(

@@ -31,7 +31,7 @@ inline constexpr int kBufferCount = 14;
 
 // How numbers travel. One definition for all places where vectors live; it is the protocol's, with
 // one grid for the whole model.
-enum class Wire : std::uint8_t {
+enum class WireFormat : std::uint8_t {
   kF32,
   kBf16,  // eight bits, rounded to the nearest, ties to even; sums are f32 and rounded once more
   kI32,   // a multiple of 2^kGridExponent; sums are exact
@@ -45,7 +45,7 @@ struct Term {
   // A row for each island of the move, a column for each island there is; empty: `own` times the
   // island's own vector.
   std::vector<double> mixing = {};
-  Wire wire = Wire::kF32;  // the mixed sum came over it: bf16 has rounded it
+  WireFormat wire = WireFormat::kF32;  // the mixed sum came over it: bf16 has rounded it
   friend bool operator==(const Term&, const Term&) = default;
 };
 
@@ -57,9 +57,9 @@ struct VectorMove {
   std::vector<Term> terms;  // none: zero
   int fragment = 0;
   int fragments = 1;
-  bool merges = false;     // brings in what others sent: disagreement is measured before it
-  int count = 1;           // so many parts, from `fragment` on
-  Wire wire = Wire::kF32;  // the sum is put on it
+  bool merges = false;  // brings in what others sent: disagreement is measured before it
+  int count = 1;        // so many parts, from `fragment` on
+  WireFormat wire = WireFormat::kF32;  // the sum is put on it
   std::int64_t grain = 1;  // parts begin at multiples of so many elements, as packets do
 };
 

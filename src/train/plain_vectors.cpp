@@ -7,13 +7,13 @@
 
 namespace cotillion {
 
-float on_wire(float value, Wire wire) {
-  if (wire == Wire::kBf16) {
+float on_wire(float value, WireFormat wire) {
+  if (wire == WireFormat::kBf16) {
     auto bits = std::bit_cast<std::uint32_t>(value);
     bits += 0x7fffu + (bits >> 16 & 1u);
     return std::bit_cast<float>(bits & 0xffff0000u);
   }
-  if (wire == Wire::kI32)
+  if (wire == WireFormat::kI32)
     return std::ldexp(std::nearbyint(std::ldexp(value, -kGridExponent)), kGridExponent);
   return value;
 }
@@ -45,7 +45,7 @@ void PlainVectors::apply(const VectorMove& move) {
           mixed += weight * at(term.from, j, e);
           contributors += weight != 0;
         }
-        sum += term.wire == Wire::kBf16 && contributors > 1
+        sum += term.wire == WireFormat::kBf16 && contributors > 1
                    ? double(on_wire(float(mixed * contributors), term.wire)) / contributors
                    : mixed;
       }

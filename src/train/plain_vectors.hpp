@@ -9,7 +9,7 @@
 namespace cotillion {
 
 // What becomes of a finite number there.
-[[nodiscard]] float on_wire(float value, Wire wire);
+[[nodiscard]] float on_wire(float value, WireFormat wire);
 
 class PlainVectors final : public Vectors {
  public:

@@ -47,8 +47,8 @@ struct Recipe {
   bool momentum_at_sender = false;
   double lost = 0;  // the share of contributions that never come
   bool own_for_missing = false;
-  std::uint64_t seed = 1;  // of what is lost
-  Wire wire = Wire::kF32;  // on which copies travel
+  std::uint64_t seed = 1;              // of what is lost
+  WireFormat wire = WireFormat::kF32;  // on which copies travel
   // How many of AdamW's moments islands average, 0, 1 (v) or 2 (m too), each fragment of them once
   // in so many rounds.
   int moments = 0;

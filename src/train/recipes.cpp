@@ -122,17 +122,20 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
 Result<double> read_load(PolicyText& policy, Recipe& recipe) {
   const std::string wire = policy.word("wire", "f32", {"f32", "bf16", "i32"});
   const std::string moments = policy.word("moments", "none", {"none", "second", "both"});
-  recipe.wire = wire == "bf16" ? Wire::kBf16 : wire == "i32" ? Wire::kI32 : Wire::kF32;
+  recipe.wire = wire == "bf16"  ? WireFormat::kBf16
+                : wire == "i32" ? WireFormat::kI32
+                                : WireFormat::kF32;
   recipe.moments = moments == "both" ? 2 : moments == "second" ? 1 : 0;
   recipe.moments_every = policy.whole("moments-every", 1, 1, 4096);
-  const double load =
-      (recipe.wire == Wire::kBf16 ? 0.5 : 1) * (1 + double(recipe.moments) / recipe.moments_every);
+  const double load = (recipe.wire == WireFormat::kBf16 ? 0.5 : 1) *
+                      (1 + double(recipe.moments) / recipe.moments_every);
   return policy.number("payload", load, 0.001, 1000);
 }
 
 std::string load_text(const Recipe& recipe, double load) {
   std::string text;
-  if (recipe.wire != Wire::kF32) text += recipe.wire == Wire::kBf16 ? ", bf16" : ", i32";
+  if (recipe.wire != WireFormat::kF32)
+    text += recipe.wire == WireFormat::kBf16 ? ", bf16" : ", i32";
   if (recipe.moments > 0)
     text += fmt::format(", {} every {} rounds", recipe.moments > 1 ? "m and v" : "v",
                         recipe.moments_every);
@@ -142,7 +145,7 @@ std::string load_text(const Recipe& recipe, double load) {
 
 std::string wrong_load(const Recipe& recipe) {
   const bool ours = recipe.kind == Recipe::Kind::kRotation;
-  if (recipe.wire != Wire::kF32 && !ours && recipe.kind != Recipe::Kind::kStreaming)
+  if (recipe.wire != WireFormat::kF32 && !ours && recipe.kind != Recipe::Kind::kStreaming)
     return "wire= is for our policies and for streaming-diloco";
   if (recipe.moments == 0) return "";
   if (!ours) return "moments= is for policies that train while they exchange in rounds";

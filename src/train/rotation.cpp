@@ -88,7 +88,7 @@ class Rotation final : public Dance {
     return islands;
   }
   [[nodiscard]] VectorMove move(Buffer into, std::vector<int> who, std::vector<Term> terms, int f,
-                                Wire wire = Wire::kF32) const {
+                                WireFormat wire = WireFormat::kF32) const {
     return {into, std::move(who), std::move(terms), f, recipe_.fragments, false,
             1,    wire,           recipe_.grain};
   }
@@ -102,7 +102,7 @@ class Rotation final : public Dance {
 
   void copy(std::vector<VectorMove>& moves, std::int64_t k, int f,
             const std::vector<int>& who) const {
-    const auto add = [&](Buffer into, std::vector<Term> terms, Wire wire = Wire::kF32) {
+    const auto add = [&](Buffer into, std::vector<Term> terms, WireFormat wire = WireFormat::kF32) {
       moves.push_back(move(into, who, std::move(terms), f, wire));
     };
     if (ships_moments(k, f)) {

@@ -309,18 +309,19 @@ class TorchLearner final : public Learner {
     const std::vector<double> weights(term.mixing.begin() + std::ptrdiff_t(rows.first) * n,
                                       term.mixing.begin() + std::ptrdiff_t(rows.end) * n);
     const Tensor all = at(term.from).narrow(1, span.first, span.count);
-    if (term.wire == Wire::kBf16) {
+    if (term.wire == WireFormat::kBf16) {
       const Tensor counts = matrix(weights).ne(0).sum(1, true).to(torch::kFloat32);
-      const Tensor added = on_wire(torch::mm(matrix(weights) * counts, all), Wire::kBf16) / counts;
+      const Tensor added =
+          on_wire(torch::mm(matrix(weights) * counts, all), WireFormat::kBf16) / counts;
       sum = sum.defined() ? sum.add_(added) : added;
     } else {
       sum = sum.defined() ? sum.addmm_(matrix(weights), all) : torch::mm(matrix(weights), all);
     }
   }
 
-  static Tensor on_wire(const Tensor& values, Wire wire) {
-    if (wire == Wire::kBf16) return values.to(torch::kBFloat16).to(torch::kFloat32);
-    if (wire == Wire::kI32)
+  static Tensor on_wire(const Tensor& values, WireFormat wire) {
+    if (wire == WireFormat::kBf16) return values.to(torch::kBFloat16).to(torch::kFloat32);
+    if (wire == WireFormat::kI32)
       return (values * std::ldexp(1.0, -kGridExponent))
           .round_()
           .mul_(std::ldexp(1.0, kGridExponent));
