@@ -96,7 +96,7 @@ Recipe recipe_from(const Json& json) {
   recipe.own_for_missing = json.at("own_for_missing");
   recipe.seed = std::uint64_t(whole(json, "seed", 0, 9e15));
   // Files from before these were there have none of them.
-  recipe.wire = Wire(index_of(kWires, json.value("wire", "f32"), "wire format"));
+  recipe.wire = WireFormat(index_of(kWires, json.value("wire", "f32"), "wire format"));
   if (json.contains("moments")) {
     recipe.moments = int(whole(json, "moments", 0, 2));
     recipe.moments_every = int(whole(json, "moments_every", 1, 4096));
