@@ -267,13 +267,14 @@ TEST(Desk, TrainingCodeThatKeepsTheClockChoosesItsFragments) {
   ASSERT_TRUE(client->offer_fragment(1, ones).has_value());
   EXPECT_EQ(agent.desk.fragment(0).offers, 0u);
   EXPECT_EQ(agent.desk.fragment(1).offers, 1u);
-  ASSERT_TRUE(agent.desk.lay(0, of_round(1), add(5)));
+  ASSERT_TRUE(client->offer_fragment(0, ones).has_value());
+  ASSERT_TRUE(lay(agent.hands, 0, 1, 5));
   // The other fragment's correction is not what it waits for, and the copy is not renewed
   // meanwhile.
   const auto late = client->wait_for(1, kSoon);
   ASSERT_FALSE(late.has_value());
   EXPECT_THAT(late.error().message, HasSubstr("no correction within"));
-  ASSERT_TRUE(agent.desk.lay(1, of_round(1), add(3)));
+  ASSERT_TRUE(lay(agent.hands, 1, 1, 3));
   const auto mine = client->wait_for(1, kLong);
   ASSERT_TRUE(mine.has_value()) << mine.error().message;
   EXPECT_THAT(mine->values, Each(3.0F));
@@ -281,6 +282,10 @@ TEST(Desk, TrainingCodeThatKeepsTheClockChoosesItsFragments) {
   client->done(*mine);
   EXPECT_THAT(agent.desk.copy(1), Each(4.0F));
   EXPECT_EQ(agent.desk.fragment(1).offers, 1u);
+  EXPECT_THAT(client->wait_for_copy(1, 2, kSoon).error().message,
+              HasSubstr("the agent has not taken its copy of fragment 1 for round 2"));
+  agent.desk.fragment(1).copied = 2;
+  EXPECT_TRUE(client->wait_for_copy(1, 2, kSoon).has_value());
   client->count_step();
   EXPECT_EQ(agent.desk.words().steps, 1u);
 }
