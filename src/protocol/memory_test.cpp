@@ -69,12 +69,21 @@ void release(void* block) {
 
 }  // namespace
 
-// Array and nothrow forms come down to these.
+// Nothrow forms come down to these. Those of arrays do in the library, not in a sanitizer's.
 void* operator new(std::size_t size) {
   return allocate(size, alignof(std::max_align_t));
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate(size, std::size_t(alignment));
+}
+void* operator new[](std::size_t size) {
+  return allocate(size, alignof(std::max_align_t));
+}
+void operator delete[](void* block) noexcept {
+  release(block);
+}
+void operator delete[](void* block, std::size_t) noexcept {
+  release(block);
 }
 void operator delete(void* block) noexcept {
   release(block);
