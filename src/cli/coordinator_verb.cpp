@@ -138,7 +138,22 @@ void log(DaemonLog& log, const ClockTrust& clock) {
     log.info("clock is vouched for by nobody", {{"detail", clock.detail}});
 }
 
+// Why the answer is no although every round was played.
+void warn_of(const cotillion::Outcome& outcome, DaemonLog& said) {
+  std::uint64_t incomplete = 0, by_deadline = 0, by_newer = 0;
+  for (const RoundOutcome& round : outcome.rounds) incomplete += round.absences.empty() ? 0 : 1;
+  for (const EdgeOutcome& edge : outcome.edges) {
+    by_deadline += edge.counters[EdgeCount::kTimeouts];
+    by_newer += edge.counters[EdgeCount::kConflicts];
+  }
+  said.warn("not as planned", {{"rounds_with_somebody_missing", incomplete},
+                               {"sums_put_out_by_deadline", by_deadline},
+                               {"sums_put_out_by_newer_chunks", by_newer},
+                               {"remedy", "more --patience, better clocks, or idler machines"}});
+}
+
 void run(const Options& options, Outcome& code) {
+  expect_port("--listen", options.listen);
   if (!options.output.empty()) expect_writable(options.output);
   const std::string text = read_file(options.plan);
   const auto plan = read_plan(text, options.plan);
@@ -187,6 +202,7 @@ void run(const Options& options, Outcome& code) {
   outcome.settings = {{"exchange", options.exchange}, {"patience", options.patience}};
   const bool whole = outcome.rounds.size() == std::size_t(settings.rounds);
   const bool good = holds(outcome) && whole && coordinator->losses().empty();
+  if (!holds(outcome)) warn_of(outcome, said);
   const Json json =
       to_json(outcome_file(*plan, std::move(outcome), made_by, OutcomeKind::kMeasured));
   const bool failed = coordinator->state() == CoordinatorState::kFailed;

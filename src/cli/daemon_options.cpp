@@ -1,5 +1,7 @@
 #include "cli/daemon_options.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "cli/world.hpp"
@@ -23,6 +25,17 @@ DaemonLogSettings log_settings(const DaemonOptions& options, std::string daemon,
   settings.island = std::move(island);
   settings.form = log_form_named(options.log).value_or(LogForm::kLogfmt);
   return settings;
+}
+
+void expect_port(const std::string& option, const std::string& where) {
+  const std::size_t colon = where.rfind(':');
+  const std::string port = colon == std::string::npos ? "" : where.substr(colon + 1);
+  const bool digits = !port.empty() && port.size() <= 5 &&
+                      port.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || std::stoi(port) > 65'535)
+    throw Stop{
+        kUsedWrongly,
+        fmt::format("{}: \"{}\" ends in no port; write it like 192.0.2.1:29800", option, where)};
 }
 
 std::optional<StatusServer> open_status(const DaemonOptions& options, StatusPages pages,

@@ -19,11 +19,7 @@ int run(const Options& options) {
   const MemberPlace place = place_of(options.common);
   DaemonLog log(log_settings(options.common.daemon, "edge", options.common.island));
   EdgeDaemonSettings settings;
-  settings.own = place.own;
-  settings.interface = place.interface;
-  settings.zero = place.zero;
-  settings.boot = place.boot;
-  settings.cores = options.common.cores;
+  settings.place = place;
   settings.direct = options.direct;
   settings.on_receive.loss = options.lose / 100;
   settings.on_send.loss = options.lose_sums / 100;

@@ -20,11 +20,7 @@ int run(const Options& options) {
   const MemberPlace place = place_of(options.common);
   DaemonLog log(log_settings(options.common.daemon, "island", options.common.island));
   IslandDaemonSettings settings;
-  settings.own = place.own;
-  settings.interface = place.interface;
-  settings.zero = place.zero;
-  settings.boot = place.boot;
-  settings.cores = options.common.cores;
+  settings.place = place;
   settings.log = &log;
   const std::string path = options.socket.empty()
                                ? fmt::format("/run/cotillion/{}.sock", options.common.island)

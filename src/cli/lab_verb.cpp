@@ -186,6 +186,11 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
                                  ? "nothing was measured"
                                  : cotillion::to_text(measured.error().front())};
   }
+  if (measured->outcome.rounds.empty()) {  // of which everything could be said
+    if (!asked_to_end())
+      for (const std::string& problem : played->problems) complain(problem);
+    throw Stop{kAnswerIsNo, "it ended before round one was over: nothing was measured"};
+  }
   add_lanes(played->books, measured->outcome);
   const Crossings crossings =
       crossings_of(rehearsed.plan, (*world)->groups(), played->books,

@@ -35,6 +35,7 @@ void MemberOptions::add_to(CLI::App& verb) {
 }
 
 MemberPlace place_of(const MemberOptions& options) {
+  expect_port("--coordinator", options.coordinator);
   MemberPlace place;
   place.own = value_of(read_endpoint(options.listen), "--listen");
   if (place.own.address == 0 || is_group(place.own.address) || place.own.port == 0)
@@ -45,6 +46,7 @@ MemberPlace place_of(const MemberOptions& options) {
                         : value_of(read_address(options.interface), "--interface");
   place.zero = wall_clock_now();
   place.boot = boot_now();
+  place.cores = options.cores;
   return place;
 }
 

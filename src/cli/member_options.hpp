@@ -19,13 +19,7 @@ struct MemberOptions {
   void add_to(CLI::App& verb);
 };
 
-// Where a daemon stands, read and checked.
-struct MemberPlace {
-  Endpoint own;
-  Ipv4Address interface = 0;
-  WallClock zero = 0;
-  BootId boot = 0;
-};
+// Read and checked.
 [[nodiscard]] MemberPlace place_of(const MemberOptions& options);
 
 // Calls the coordinator and plays until the end; the exit code.

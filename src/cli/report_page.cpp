@@ -9,12 +9,13 @@
 
 namespace cotillion::cli {
 
-void make_folder(const std::string& path) {
+void make_folder(const std::string& path, const char* option) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error || !std::filesystem::is_directory(path))
-    throw Stop{kUsedWrongly, fmt::format("{}: cannot be a folder: {}; choose another place for -o",
-                                         path, error ? error.message() : "it is something else")};
+    throw Stop{kUsedWrongly,
+               fmt::format("{}: cannot be a folder: {}; choose another place for {}", path,
+                           error ? error.message() : "it is something else", option)};
 }
 
 Json write_page(const PageOptions& options, const IllustratedPage& page,

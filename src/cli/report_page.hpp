@@ -16,7 +16,7 @@ struct PageOptions {
 };
 
 // All throw Stop.
-void make_folder(const std::string& path);
+void make_folder(const std::string& path, const char* option = "-o");
 
 // Writes all of it there; the paths of the files.
 Json write_page(const PageOptions& options, const IllustratedPage& page,

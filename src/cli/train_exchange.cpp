@@ -35,6 +35,7 @@ LabRecord record_of(const LabTrainingAccount& account) {
     record.process_mb = std::max(record.process_mb, double(island.resident) / 1e6);
   }
   record.agent_mb = double(account.agent) / 1e6;
+  record.agent_before_mb = double(account.agent_before) / 1e6;
   record.problems = account.problems;
   return record;
 }
@@ -93,6 +94,10 @@ class Trainer {
     for (const Recipe& recipe : recipes) {
       auto played = as_played(plan_, recipe, elements, {patience_of(exchanges_), exchanges_.pace});
       if (!played) throw Stop{kUsedWrongly, played.error().message};
+      // Before anything is trained another way.
+      const std::string why =
+          exchanges_.has("lab") ? why_not_in_a_lab(played->recipe) : std::string();
+      if (!why.empty()) throw Stop{kUsedWrongly, recipe.name + ": " + why};
       played_.emplace(recipe.name, std::move(*played));
     }
   }

@@ -50,6 +50,12 @@ Faults faults_of(const Options& options, const PlanFile& plan, Provenance& made_
   const std::string text = read_file(options.exchanges.faults);
   auto faults = read_faults(text, options.exchanges.faults, plan);
   if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
+  if (!faults->islands.empty())
+    throw Stop{
+        kUsedWrongly,
+        fmt::format("{}: {}; take [[dead]], [[slow]], [[restart]] and [[clock]] out, or play "
+                    "them with cotillion simulate",
+                    options.exchanges.faults, kFaultsOfLinksOnly)};
   made_by.inputs.emplace_back("faults", fingerprint(text));
   return std::move(*faults);
 }
@@ -108,6 +114,9 @@ std::vector<Training> train_all(const Options& options, const PlanFile& plan, co
         train_by(options.exchanges, options.study, plan, faults, recipes, std::move(events));
     end_progress();
     return trained;
+  } catch (const WrongCheckpoint& problem) {
+    end_progress();
+    throw Stop{kUsedWrongly, problem.what()};
   } catch (const std::exception& problem) {
     end_progress();
     throw Stop{kWorldFailed, problem.what()};
@@ -153,6 +162,7 @@ void run(Options& options, Outcome& code) {
     const Faults faults = faults_of(options, plan, made_by);
     const std::vector<Recipe> recipes = recipes_of(options, plan);
     if (!options.export_recipes.empty()) return export_recipes(options, made_by, recipes);
+    if (!options.figures.empty()) make_folder(options.figures, "--figures");
     for (Training& training : train_all(options, plan, faults, recipes, made_by))
       trainings.push_back(std::move(training));
   }
@@ -161,7 +171,7 @@ void run(Options& options, Outcome& code) {
     write_file(options.output, file_of(made_by, trainings).dump(1) + "\n");
   std::string text = training_text(trainings);
   if (!options.figures.empty()) {
-    make_folder(options.figures);
+    make_folder(options.figures, "--figures");
     const PageOptions page_options{options.figures};
     const IllustratedPage page = training_page(
         trainings, fmt::format("Cotillion {} ({}).", made_by.version, made_by.commit));
@@ -173,7 +183,13 @@ void run(Options& options, Outcome& code) {
     print_json(file_of(made_by, trainings));
   else
     print(text);
-  if (!trainings.back().finished) code.code = kWorldFailed;
+  if (!trainings.back().finished) {
+    const std::string& checkpoint = options.study.training.checkpoint;
+    fmt::print(stderr, "stopped after {} steps; {}\n", trainings.back().steps,
+               checkpoint.empty() ? "with --checkpoint FILE it could be taken up again"
+                                  : fmt::format("the same command goes on from {}", checkpoint));
+    code.code = kWorldFailed;
+  }
 }
 
 // A lab is built in a process of its own, from which nothing gets out; all else is done there too.

@@ -52,6 +52,11 @@ AggregationSpec edge_role(const PlanFile& plan, const Casting& casting,
   share.resend_packets = packets_in(edge_of(plan, island).resend, casting.job());
   share.live_rounds = kLiveRounds;
   share.payloads = settings.payloads;
+  share.framing = casting.framing();
+  for (const LaneId lane : plan.ingress[std::size_t(island)].lanes)
+    if (const BitsPerSecond rate = lane_rate(plan.map, lane);
+        share.last_hop.value == 0 || rate < share.last_hop)
+      share.last_hop = rate;
   share.insist = share.linger = round_trip(plan, settings, island);
   return share;
 }

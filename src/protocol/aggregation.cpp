@@ -24,6 +24,7 @@ Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
       sums_(spec.slots * slot_stride_),
       scratch_(slot_stride_),
       store_(spec.resend_packets, stored_payload(spec), spec.resend),
+      hop_(spec.last_hop, Bytes{std::int64_t(payload_bytes(spec.job))} + spec.framing),
       request_(spec.job.beats),
       heartbeat_wait_(spec.heartbeat),
       tokens_(double(spec.burst.count)) {
@@ -237,17 +238,34 @@ void Aggregation::on_nak(Instant now, const Header& header, ByteView packet, Out
     if (std::int32_t(sequence - store_.next()) >= 0) return;  // not sent yet
     if (store_.just_resent(now, sequence, spec_.linger))
       return counters_.add(EdgeCount::kResendsSpared);
-    const ByteSpan kept = store_.fetch(now, sequence);
-    if (!kept.empty()) {
-      kept[offsetof(Header, flags)] |= std::byte(flag::kResent);
-      counters_.add(EdgeCount::kResends);
-      out.send(Towards::kIsland, kOwnIsland, kept);
+    if (store_.holds(sequence)) {
+      if (!store_.anyone_in_line() && hop_.lets_repeats_go(now))
+        return send_again(now, store_.fetch(now, sequence), out);
+      if (!store_.line_up(sequence)) counters_.add(EdgeCount::kResendsSpared);
       return;
     }
     counters_.add(EdgeCount::kGone);
     request_.add_or(sequence, send_gone);
   });
   if (!request_.empty()) send_gone();
+  note_due();
+}
+
+void Aggregation::send_again(Instant now, ByteSpan kept, Outbox& out) {
+  kept[offsetof(Header, flags)] |= std::byte(flag::kResent);
+  counters_.add(EdgeCount::kResends);
+  hop_.send_again(now);
+  out.send(Towards::kIsland, kOwnIsland, kept);
+}
+
+void Aggregation::send_those_in_line(Instant now, Outbox& out) {
+  while (hop_.lets_repeats_go(now)) {
+    const auto next = store_.next_in_line();
+    if (!next) return;
+    const ByteSpan kept = store_.fetch(now, *next);
+    if (live(read_header(kept)->round) == nullptr) continue;  // nobody waits for it any more
+    send_again(now, kept, out);
+  }
 }
 
 void Aggregation::on_deadline(Instant now, Outbox& out) {
@@ -255,6 +273,7 @@ void Aggregation::on_deadline(Instant now, Outbox& out) {
     if (!round.open) continue;
     if (round.due < chunks_ && round.due_at <= now) expire(now, round, out);
   }
+  send_those_in_line(now, out);
   if (gaps_due_ <= now) {
     for (LiveRound& round : rounds_)
       if (round.open) ask(now, round, out);
@@ -275,11 +294,14 @@ void Aggregation::on_deadline(Instant now, Outbox& out) {
 
 void Aggregation::note_due() {
   due_ = std::min(heartbeat_at_, gaps_due_);
+  if (store_.anyone_in_line()) due_ = std::min(due_, hop_.room_at());
   for (const LiveRound& round : rounds_)
     if (round.open && round.due < chunks_) due_ = std::min(due_, round.due_at);
 }
 
 void Aggregation::flush(Instant now, Outbox& out) {
+  hop_ = LastHop({}, {});  // nobody will come back for what waits
+  send_those_in_line(now, out);
   for (LiveRound& round : rounds_)
     if (round.open && round.due < chunks_) {
       round.due_at = now;

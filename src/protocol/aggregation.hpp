@@ -13,6 +13,7 @@
 #include "protocol/aligned_bytes.hpp"
 #include "protocol/counters.hpp"
 #include "protocol/gap_tracker.hpp"
+#include "protocol/last_hop.hpp"
 #include "protocol/request.hpp"
 #include "protocol/resend_store.hpp"
 #include "protocol/round_spec.hpp"
@@ -120,6 +121,8 @@ class Aggregation {
   [[nodiscard]] bool epoch_is_live(int epoch) const;
   [[nodiscard]] Seal* seal_of(SourceId source);
   void on_heartbeat(SourceId source, const Header& header, ByteView packet);
+  void send_again(Instant now, ByteSpan kept, Outbox& out);
+  void send_those_in_line(Instant now, Outbox& out);
   void on_nak(Instant now, const Header& header, ByteView packet, Outbox& out);
 
   // aggregation_merge.cpp: what becomes of a contribution
@@ -155,6 +158,7 @@ class Aggregation {
   AlignedBytes sums_;
   AlignedBytes scratch_;  // one sum
   ResendStore store_;
+  LastHop hop_;
   RequestWriter request_;
   std::vector<GapTracker> gaps_;  // empty unless repair is on
   Instant gaps_due_ = kNever;     // the soonest of them, or earlier

@@ -148,7 +148,9 @@ void Aggregation::put_out(Instant now, LiveRound& round, ChunkId chunk, Contribu
     std::memcpy(payload_of(packet).data(), payload.data(), bytes);
   seals_.own.close(packet);
   counters_.add(EdgeCount::kOutputs);
+  hop_.send_first(now);
   out.send(Towards::kIsland, kOwnIsland, packet);
+  if (store_.anyone_in_line()) send_those_in_line(now, out);
 
   if (gone_out != round.spec.expected) return;
   ++round.complete;

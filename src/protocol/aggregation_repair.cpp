@@ -21,6 +21,8 @@ void Aggregation::watch(Instant now, LiveRound& round, const Header& header) {
     return;
   if (header.type() == PacketType::kEnd)
     gaps->expect(now, chunks_);
+  else if (header.type() == PacketType::kData && header.has(flag::kResent))
+    gaps->answer(now, header.chunk);
   else if (header.type() == PacketType::kData)
     gaps->arrive(now, header.chunk);
   gaps_due_ = std::min(gaps_due_, gaps->next_deadline());

@@ -38,6 +38,8 @@ Result<AggregationSpec> checked(const AggregationSpec& spec) {
   if (spec.rate_max.value > 0 &&
       spec.burst.count < std::int64_t(packet_bytes(payload_bytes(spec.job))))
     return wrong("a burst that is smaller than one packet lets nothing pass");
+  if (spec.last_hop.value < 0 || spec.framing.count < 0)
+    return wrong("a last hop with a negative rate or framing");
   if (spec.period < 1) return wrong("a period without rounds");
   const GapSettings& gaps = spec.repair_gaps;
   if (gaps.window == 0 || gaps.requests_max < 1 || gaps.requests_max > kRequestsMax ||

@@ -21,6 +21,8 @@ struct AggregationSpec {
   int members_max = kCliqueMembersMax;
   BitsPerSecond rate_max{0};  // of contributions; 0: no limit
   Bytes burst{1 << 20};       // that may come at once under the limit
+  BitsPerSecond last_hop{0};  // towards the island; 0: not known
+  Bytes framing{0};           // of packets there
   int period = 1;             // of the schedule, in rounds: how long a change of grid must wait
   Duration resend{200'000'000'000};     // t_resend: what was sent is kept for this long at least
   Duration linger{1'000'000'000};       // a request that comes again within this crossed its answer

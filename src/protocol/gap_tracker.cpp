@@ -66,13 +66,17 @@ void GapTracker::arrive(Instant now, std::uint32_t number) {
     if (next_[entry] != entry) give_up(number_[entry]);
     ++upcoming_;
   } else if (is_missing(number)) {
-    const std::uint32_t entry = entry_of(number);
-    if (attempt_[entry] == 1) {  // else: an answer to which request?
-      learn(now - since_[entry]);
-      answered_ = std::max(answered_, since_[entry]);
-    }
-    close(entry);
+    close(entry_of(number));
   }
+}
+
+void GapTracker::answer(Instant now, std::uint32_t number) {
+  const std::uint32_t entry = entry_of(number);
+  if (is_missing(number) && attempt_[entry] == 1) {  // else: an answer to which request?
+    learn(now - since_[entry]);
+    answered_ = std::max(answered_, since_[entry]);
+  }
+  arrive(now, number);
 }
 
 void GapTracker::learn(Duration answer) {

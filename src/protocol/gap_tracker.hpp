@@ -34,6 +34,9 @@ class GapTracker {
   void expect(Instant now, std::uint32_t next);
   // This one has come.
   void arrive(Instant now, std::uint32_t number);
+  // It has come because it was asked for, which tells how long answers take. What was only late, or
+  // came out of order, tells nothing.
+  void answer(Instant now, std::uint32_t number);
   // No use waiting for this one, or for any below.
   void give_up(std::uint32_t number);
   void give_up_below(std::uint32_t number);

@@ -187,8 +187,8 @@ TEST(GapTracker, WaitsAsLongAsAnswersTake) {
   GapTracker gaps(kUsual);  // a round trip of 100
   gaps.expect({0}, 3);
   EXPECT_EQ(asked(gaps, 0), (Numbers{0, 1, 2}));
-  gaps.arrive({80}, 0);
-  gaps.arrive({90}, 1);
+  gaps.answer({80}, 0);
+  gaps.answer({90}, 1);
   EXPECT_EQ(gaps.next_deadline(), Instant{81 + 4 * 33});  // RFC 6298, in whole numbers
 }
 
@@ -199,8 +199,19 @@ TEST(GapTracker, AnAnswerThatIsOvertakenByALaterOneIsLost) {
   gaps.expect({10}, 2);
   EXPECT_EQ(asked(gaps, 10), Numbers{1});
   EXPECT_EQ(asked(gaps, 50), Numbers{});
-  gaps.arrive({60}, 1);
+  gaps.answer({60}, 1);
   EXPECT_EQ(asked(gaps, 60), Numbers{0});
+}
+
+TEST(GapTracker, WhatOnlyCameOutOfOrderIsNoAnswer) {
+  GapTracker gaps(kUsual);
+  gaps.expect({0}, 1);
+  EXPECT_EQ(asked(gaps, 0), Numbers{0});
+  gaps.expect({10}, 2);
+  EXPECT_EQ(asked(gaps, 10), Numbers{1});
+  gaps.arrive({60}, 1);
+  EXPECT_EQ(asked(gaps, 60), Numbers{});
+  EXPECT_EQ(gaps.next_deadline(), Instant{100});  // a round trip, as before
 }
 
 // The same contract in the plainest words: a map from missing numbers to their next request.
@@ -216,13 +227,15 @@ class Model {
   }
   void arrive(std::int64_t now, std::uint64_t number) {
     if (number >= upcoming_) expect(now, number + 1);
-    const auto gap = missing_.find(number);
-    if (gap == missing_.end()) return;
-    if (gap->second.requests == 1) {
+    missing_.erase(number);
+  }
+  void answer(std::int64_t now, std::uint64_t number) {
+    if (const auto gap = missing_.find(number);
+        gap != missing_.end() && gap->second.requests == 1) {
       learn(now - gap->second.since);
       answered_ = std::max(answered_, gap->second.since);
     }
-    missing_.erase(gap);
+    arrive(now, number);
   }
   void give_up(std::uint64_t number) { given_up += missing_.erase(number); }
   void give_up_below(std::uint64_t number) {
@@ -303,6 +316,11 @@ TEST(GapTracker, DoesWhatAMapOfGapsWouldDo) {
         case 2:
           gaps.give_up_below(wire);
           model.give_up_below(number);
+          break;
+        case 3:
+        case 4:
+          gaps.answer({now}, wire);
+          model.answer(now, number);
           break;
         default:
           gaps.arrive({now}, wire);

@@ -19,8 +19,9 @@ enum class Towards : std::uint8_t {
 
 class Outbox {
  public:
-  // The bytes are the caller's again when this returns. Those of an edge's sums lie in its resend
-  // store and stay as they are until as many more packets have gone out as the store holds.
+  // The bytes are the caller's again when this returns. Those of an edge's sums, unless they are
+  // RESENT, lie in its resend store and stay as they are until as many more packets have gone out
+  // as the store holds.
   virtual void send(Towards towards, SourceId source, ByteView packet) = 0;
 
  protected:

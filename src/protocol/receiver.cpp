@@ -156,7 +156,10 @@ void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEven
                   ? std::uint32_t(header->weight)
                   : header->sequence - std::min<std::uint32_t>(header->chunk, header->sequence));
   // It has come, whatever becomes of it: nothing to ask for again.
-  if (carries_sum(header->type())) gaps_.arrive(now, header->sequence);
+  if (carries_sum(header->type()) && header->has(flag::kResent))
+    gaps_.answer(now, header->sequence);
+  else if (carries_sum(header->type()))
+    gaps_.arrive(now, header->sequence);
   if (round == nullptr) return counters_.add(ReceiverCount::kStaleRound);
   if (!meets(*round, *header) ||
       (carries_sum(header->type()) && !expected(*round, *header, payload_of(packet).size())))

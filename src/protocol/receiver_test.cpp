@@ -197,6 +197,23 @@ TEST(Receiver, AGapIsAskedForOnceAndThenAfterWaitsThatDoubleUntilItIsGone) {
   EXPECT_EQ(island.count(kGone), 1u);
 }
 
+TEST(Receiver, OnlyWhatIsSentAgainIsAnAnswer) {
+  for (const bool again : {false, true}) {
+    Island island;
+    island.begin();
+    island.now = {10};
+    island.sum(1);  // 0 is missing
+    island.now = {20};
+    island.sum(3);  // 2 is, too
+    island.now = {30};
+    Header two = sum_of(7, 2, kAll, 2);
+    if (again) two.flags |= flag::kResent;
+    island.deliver(two);
+    // The answer for 0 was overtaken, or 2 was only late.
+    EXPECT_EQ(island.of(PacketType::kNak).size(), again ? 3u : 2u);
+  }
+}
+
 TEST(Receiver, ALostTailIsFoundByEndAndByHeartbeat) {
   for (const PacketType type : {PacketType::kEnd, PacketType::kHeartbeat}) {
     Island island;

@@ -110,8 +110,43 @@ TEST(ResendStore, ARequestThatCrossedItsAnswerIsKnown) {
   EXPECT_FALSE(store.just_resent({120}, 2, {50}));
 }
 
+TEST(ResendStore, WhatStandsInLineLeavesInTurn) {
+  ResendStore store(4, kBeatBytes, kResend);
+  for (int i = 0; i < 3; ++i) put(store, 0);
+  EXPECT_FALSE(store.anyone_in_line());
+  EXPECT_TRUE(store.line_up(2));
+  EXPECT_TRUE(store.line_up(0));
+  EXPECT_FALSE(store.line_up(2));  // it stands there already
+  EXPECT_EQ(store.next_in_line(), 2u);
+  EXPECT_TRUE(store.line_up(2));
+  EXPECT_EQ(store.next_in_line(), 0u);
+  EXPECT_EQ(store.next_in_line(), 2u);
+  EXPECT_EQ(store.next_in_line(), std::nullopt);
+}
+
+TEST(ResendStore, WhatIsGoneHasLeftTheLine) {
+  ResendStore store(3, kBeatBytes, kResend);
+  for (int i = 0; i < 3; ++i) put(store, 0);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_TRUE(store.line_up(i));
+  put(store, 0);  // in the place of 0
+  EXPECT_TRUE(store.line_up(3));
+  EXPECT_FALSE(store.line_up(2));
+  store.acknowledge_below(2);
+  EXPECT_EQ(store.next_in_line(), 2u);
+  EXPECT_EQ(store.next_in_line(), 3u);
+  EXPECT_EQ(store.next_in_line(), std::nullopt);
+}
+
+TEST(ResendStore, AClockThatStepsBackMakesNothingLookJustResent) {
+  ResendStore store(3, kBeatBytes, kResend);
+  put(store, 0);
+  EXPECT_FALSE(store.fetch({5000}, 0).empty());
+  EXPECT_TRUE(store.just_resent({5000}, 0, {10}));
+  EXPECT_FALSE(store.just_resent({4000}, 0, {10}));
+}
+
 TEST(ResendStore, ItsMemoryIsKnownToTheByte) {
-  constexpr std::size_t kRecord = 24;  // two instants and a length
+  constexpr std::size_t kRecord = 28;  // two instants, a length and its state; a place in line
   EXPECT_EQ(ResendStore::bytes(10, 64), 10 * (128 + kRecord));
   EXPECT_EQ(ResendStore::bytes(1, 1408), 1472 + kRecord);  // 1448, in whole cache lines
 }

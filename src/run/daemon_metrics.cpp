@@ -87,7 +87,7 @@ constexpr Meanings<EdgeCount, kEdgeCounts> kEdgeMeanings = {{
      {"Packets from a source that has not announced itself", "a few at every start"}},
     {Edge::kUnexpected,
      {"Packets of another epoch, clique, contributor, weight, element or exponent than planned",
-      "somebody plays another plan"}},
+      "a few at every start; many: somebody plays another plan"}},
     {Edge::kStaleRound, {"Packets of a round that is not live", "far too late, or replayed"}},
     {Edge::kNotFinite,
      {"Contributions with a NaN or an infinity", "training diverges at their sender"}},

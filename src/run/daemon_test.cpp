@@ -73,6 +73,7 @@ class Job {
 
   [[nodiscard]] const Coordinator& coordinator() const { return board_->coordinator(); }
   [[nodiscard]] const std::string& said() const { return board_->said(); }
+  [[nodiscard]] int hasty() const { return board_->hasty(); }
   [[nodiscard]] std::vector<std::string> left_behind() const {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder_)) names.push_back(entry.path());
@@ -105,13 +106,14 @@ class Job {
   void play_edge(int island) {
     auto line = board_->plug_in();
     EdgeDaemonSettings settings;
-    settings.own = {own_address(10 + island), 29'900};
-    settings.interface = testing::kLoopback;
-    settings.zero = zero_;
-    settings.boot = boot_now();
+    settings.place.own = {own_address(10 + island), 29'900};
+    settings.place.interface = testing::kLoopback;
+    settings.place.zero = zero_;
+    settings.place.boot = boot_now();
     settings.on_send.loss = settings_.lose_sums;
     EdgeDaemon edge(settings);
-    MemberDaemon member(line, edge, daemon(island, Role::kEdge, settings.own, settings.boot));
+    MemberDaemon member(line, edge,
+                        daemon(island, Role::kEdge, settings.place.own, settings.place.boot));
     good[std::size_t(kIslands + island)] = member.run();
     if (edge.host() != nullptr) edge_readings[std::size_t(island)] = edge.host()->reading();
     line.cut();
@@ -119,14 +121,15 @@ class Job {
   void play_island(int island) {
     auto line = board_->plug_in();
     IslandDaemonSettings settings;
-    settings.own = {own_address(island), 29'900};
-    settings.interface = testing::kLoopback;
-    settings.zero = zero_;
-    settings.boot = boot_now();
+    settings.place.own = {own_address(island), 29'900};
+    settings.place.interface = testing::kLoopback;
+    settings.place.zero = zero_;
+    settings.place.boot = boot_now();
     auto door = DeskDoor::open(socket(island));
     ASSERT_TRUE(door.has_value()) << door.error().message;
     IslandDaemon agent(settings, std::move(*door));
-    MemberDaemon member(line, agent, daemon(island, Role::kIsland, settings.own, settings.boot));
+    MemberDaemon member(line, agent,
+                        daemon(island, Role::kIsland, settings.place.own, settings.place.boot));
     good[std::size_t(island)] = member.run();
     if (agent.host() != nullptr) readings[std::size_t(island)] = agent.host()->reading();
     line.cut();
@@ -201,6 +204,14 @@ TEST(Daemons, PlayAJobToItsEndWithExactSums) {
     if (account.who.role == Role::kEdge) continue;
     for (const double share : account.report.mixing) EXPECT_NEAR(share, 1.0 / 3, 1e-12);
   }
+}
+
+TEST(Daemons, WaitBetweenTurnsInTheLastRoundToo) {
+  const JobSettings settings;
+  const Job job(settings);
+  expect_good(job);
+  // A round is opened late, and closed late, at most.
+  EXPECT_LE(job.hasty(), 2 * settings.rounds * 2 * kIslands);
 }
 
 TEST(Daemons, SitRoundsOutWhereThePlanSaysSo) {

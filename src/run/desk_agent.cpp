@@ -66,7 +66,7 @@ void DeskAgent::choose_tray(int fragment) {
 
 // Finds a tray, and a place for the newest copy as it will be: where it is, unless another round's
 // copy flies from there.
-bool DeskAgent::prepare(int fragment, RoundId round) {
+bool DeskAgent::begin(int fragment, RoundId round) {
   COTILLION_CHECK(!merging());
   if (!take_hold(fragment)) return false;
   DeskFragment& desk = on_desk(fragment);
@@ -91,10 +91,6 @@ bool DeskAgent::prepare(int fragment, RoundId round) {
   return true;
 }
 
-bool DeskAgent::begin(int fragment, RoundId round) {
-  return prepare(fragment, round);
-}
-
 void DeskAgent::give_up() {
   const int fragment = std::exchange(merging_, -1);
   on_desk(fragment).fresh = fresh_before_;
@@ -102,7 +98,7 @@ void DeskAgent::give_up() {
 }
 
 bool DeskAgent::begin_late(int fragment) {
-  if (!prepare(fragment, 0)) return false;
+  if (!begin(fragment, 0)) return false;
   if (waiting_ == 0) std::fill(tray_.begin(), tray_.end(), 0.0F);
   if (copy_.data() != base_.data()) std::copy(base_.begin(), base_.end(), copy_.begin());
   base_ = copy_;

@@ -51,7 +51,6 @@ class DeskAgent {
   [[nodiscard]] DeskFragment& on_desk(int fragment) const {
     return desk_.fragment(first_ + fragment);
   }
-  [[nodiscard]] bool prepare(int fragment, RoundId round);
   void choose_tray(int fragment);
   void show_flights(int fragment);
 

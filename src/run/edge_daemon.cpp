@@ -9,7 +9,6 @@
 #include "run/shards.hpp"
 
 namespace cotillion {
-namespace {}  // namespace
 
 Result<bool> EdgeDaemon::prepare(const Member& member) {
   const Assignment& job = member.assignment();
@@ -17,18 +16,18 @@ Result<bool> EdgeDaemon::prepare(const Member& member) {
   const Map& map = member.plan().map;
   shards_ = job.shards;
   slot_ = edge_of(member.plan(), self).slot;
-  const RoleSettings role{Payloads::kReal, job.exponent, settings_.round_trip_margin};
+  const RoleSettings role{Payloads::kReal, job.exponent, settings_.place.round_trip_margin};
   const AggregationSpec whole = edge_role(member.plan(), member.casting(), role, self);
   if (chunk_count(whole.job) < ChunkId(shards_))
     return failure(
         fmt::format("{} shards for {} chunks; use fewer shards", shards_, chunk_count(whole.job)));
   EdgeHostSettings hosting;
-  hosting.clock = RunClock(settings_.zero);
-  hosting.interface = settings_.interface;
+  hosting.clock = RunClock(settings_.place.zero);
+  hosting.interface = settings_.place.interface;
   hosting.port = job.port;
-  hosting.own = settings_.own;
-  hosting.cores = settings_.cores;
-  hosting.receive_buffer = settings_.receive_buffer;
+  hosting.own = settings_.place.own;
+  hosting.cores = settings_.place.cores;
+  hosting.receive_buffer = settings_.place.receive_buffer;
   hosting.direct = settings_.direct;
   hosting.on_receive = settings_.on_receive;
   hosting.on_send = settings_.on_send;
@@ -46,8 +45,11 @@ Result<bool> EdgeDaemon::prepare(const Member& member) {
   std::vector<Edge> edges;
   for (int shard = 0; shard < shards_; ++shard) {
     const AggregationSpec share = shard_share(whole, shard, shards_);
-    AggregationSeals seals{
-        sealed(settings_.boot), sealed(member.seat({self, Role::kIsland}).boot), sealed(0), {}, {}};
+    AggregationSeals seals{sealed(settings_.place.boot),
+                           sealed(member.seat({self, Role::kIsland}).boot),
+                           sealed(0),
+                           {},
+                           {}};
     for (IslandId source = 0; source < map.island_count(); ++source)
       seals.sources.push_back(sealed(member.seat({source, Role::kIsland}).boot));
     const Bytes sums{std::int64_t(footprint(share).sums)};

@@ -7,17 +7,9 @@
 namespace cotillion {
 
 struct EdgeDaemonSettings {
-  Endpoint own;               // sums leave from here, requests come here; shard s: port + s
-  Ipv4Address interface = 0;  // that hears the groups
-  WallClock zero = 0;
-  BootId boot = 0;
-  std::vector<int> cores;
-  Bytes receive_buffer{32 << 20};
+  MemberPlace place;
   bool direct = false;
   InjectorSettings on_receive, on_send;
-  // Beyond the last hop's own round trip, before an END is insisted on: threads of real machines
-  // answer late.
-  Duration round_trip_margin{2'000'000'000};
 };
 
 class EdgeDaemon final : public Performer {

@@ -81,6 +81,32 @@ TEST(EdgeHost, AStoreOfFewPacketsIsSentBeforeItIsUsedAgain) {
   rig.islands().expect_exact();
 }
 
+// Of 94 sums the store holds the last twelve. All of these are asked for: eight follow sums that
+// have gone, four stand in line. Two of them leave in the midst of the next round's sums, which
+// take the places of the store one after the other; for the other two it is too late then.
+TEST(EdgeHost, WhatStandsInLineLeavesAsItWas) {
+  RigSettings settings;
+  settings.resend_packets = 12;
+  settings.last_hop = {1000};
+  settings.rate = {400e9};
+  settings.bursts = true;
+  LoopbackRig rig(settings);
+  rig.islands().deaf = [](const Header& header) {
+    return carries_sum(header.type()) && header.round == 1 && header.chunk >= 74 &&
+           !header.has(flag::kResent);
+  };
+  rig.open_round(1);
+  ASSERT_TRUE(rig.pump([&] {
+    const EdgeReading reading = rig.host().reading();
+    return reading[EdgeCount::kGone] >= 8 && reading[EdgeCount::kResends] >= 8;
+  }));
+  rig.open_round(2);
+  ASSERT_TRUE(rig.pump([&] { return rig.host().reading()[EdgeCount::kResends] >= 10; }));
+  ASSERT_TRUE(rig.pump_until_whole());
+  rig.islands().expect_exact();
+  EXPECT_EQ(rig.islands().repeats(), 0u);
+}
+
 TEST(EdgeHost, BadPacketsAreCountedAndChangeNoSum) {
   RigSettings settings;
   settings.authenticated = true;

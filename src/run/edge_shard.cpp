@@ -232,8 +232,6 @@ void EdgeShard::pass_on(Instant now, SourceId source, ByteView packet) {
     accepted_[header->round % accepted_.size()][std::size_t(source)] = now;
 }
 
-// What is sent again may lie anywhere in the store, where the next sum takes the oldest place: so
-// answers leave before anything else is heard.
 void EdgeShard::hear_requests() {
   asked_ = false;
   const int came = questions_.receive(requests_);
@@ -249,11 +247,9 @@ void EdgeShard::hear_requests() {
       continue;
     }
     counted_.host.add(HostCount::kRequests, packets);
-    for_each_packet(arrival, {}, [&](ByteView packet, ByteView) {
-      hear(now, source, packet);
-      out_.flush();
-    });
+    for_each_packet(arrival, {}, [&](ByteView packet, ByteView) { hear(now, source, packet); });
   }
+  out_.flush();
 }
 
 void EdgeShard::be_punctual() {
@@ -324,8 +320,9 @@ void EdgeShard::send(Towards towards, SourceId source, ByteView packet) {
     return on_send_.pass(
         clock_.now(), place_of(to), packet,
         [&](std::uint64_t place, ByteView passed) { out_.add_copy(endpoint_at(place), passed); });
+  // What is sent again may lie anywhere in the store, and the next sum takes the oldest place.
   const auto header = read_header(packet);
-  if (header && carries_sum(header->type()))
+  if (header && carries_sum(header->type()) && !header->has(flag::kResent))
     out_.add(to, packet);
   else
     out_.add_copy(to, packet);

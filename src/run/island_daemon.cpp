@@ -33,17 +33,17 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
     if (!desk) return Unexpected<Error>{desk.error()};
     desk_.emplace(std::move(*desk));
   }
-  const RoleSettings role{Payloads::kReal, job.exponent, settings_.round_trip_margin};
+  const RoleSettings role{Payloads::kReal, job.exponent, settings_.place.round_trip_margin};
   const auto edge = read_endpoint(member.seat({self, Role::kEdge}).address);
   if (!edge) return Unexpected<Error>{edge.error().within("the edge's address")};
   IslandHostSettings hosting;
-  hosting.clock = RunClock(settings_.zero);
-  hosting.own = settings_.own;
+  hosting.clock = RunClock(settings_.place.zero);
+  hosting.own = settings_.place.own;
   hosting.edge = *edge;
-  hosting.interface = settings_.interface;
+  hosting.interface = settings_.place.interface;
   hosting.port = job.port;
-  hosting.cores = settings_.cores;
-  hosting.receive_buffer = settings_.receive_buffer;
+  hosting.cores = settings_.place.cores;
+  hosting.receive_buffer = settings_.place.receive_buffer;
   hosting.sending = sender_role(casting);
   // Threads of real machines wake late. What was missed may be made up for while edges still wait.
   hosting.sending.catch_up =
@@ -52,7 +52,7 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
   hosting.exponent = job.exponent;
   hosting.self = self;
   hosting.elements = casting.job().elements;
-  hosting.own_boot = settings_.boot;
+  hosting.own_boot = settings_.place.boot;
   hosting.edge_boot = member.seat({self, Role::kEdge}).boot;
   auto host = IslandHost::start(hosting, casting.job(), job.shards, desk_ ? &*desk_ : nullptr);
   if (!host) return Unexpected<Error>{host.error()};
@@ -123,8 +123,8 @@ void IslandDaemon::tell_round(const Member& member, Instant now) {
   while (round_ < member.last_round() && start(round_ + 1) <= now) ++round_;
   if (round_ == before) return;
   DeskWords& words = desk_->words();
-  words.begins_ns = wall_of(start(round_), settings_.zero);
-  words.ends_ns = wall_of(start(round_ + 1), settings_.zero);
+  words.begins_ns = wall_of(start(round_), settings_.place.zero);
+  words.ends_ns = wall_of(start(round_ + 1), settings_.place.zero);
   words.round = round_;
   desk_->tell(DeskStage::kPlaying, {});
 }

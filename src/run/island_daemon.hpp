@@ -9,13 +9,7 @@
 namespace cotillion {
 
 struct IslandDaemonSettings {
-  Endpoint own;               // streams leave from here, sums come here; shard s: port + s
-  Ipv4Address interface = 0;  // through which groups are reached
-  WallClock zero = 0;
-  BootId boot = 0;
-  std::vector<int> cores;
-  Bytes receive_buffer{32 << 20};
-  Duration round_trip_margin{2'000'000'000};  // beyond the last hop's own, before asking again
+  MemberPlace place;
   DaemonLog* log = nullptr;
 };
 

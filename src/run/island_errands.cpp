@@ -13,7 +13,10 @@ namespace {
 constexpr Duration kLastPatience{500'000'000'000};
 // Of an errand, between looks at the clock and the socket: a tenth of a millisecond, about.
 constexpr std::size_t kSliceElements = 32 << 10;
-constexpr std::int64_t kRests = 20;  // so many times as long as a slice of a rehearsal's check took
+// Nobody waits for a rehearsal's check, and where many islands rehearse on one machine they all
+// begin at once, when streams do: short slices, and so many times as long a rest.
+constexpr std::size_t kCheckElements = 4 << 10;
+constexpr std::int64_t kRests = 20;
 
 }  // namespace
 
@@ -55,6 +58,7 @@ bool IslandShard::set_out() {
     if (receiver_.begin_merge(errand.round, errand.fragment)) {
       errand_ = errand;
       next_ = first_chunk(job_, errand.fragment);
+      heard_ = 0;
     } else if (agent_) {
       agent_->give_up();
     }
@@ -71,7 +75,8 @@ bool IslandShard::run_errands() {
   const ChunkId end = first_chunk(job_, errand_->fragment + 1);
   const std::uint64_t origin = first_element(job_, first_chunk(job_, errand_->fragment));
   // At least as fast as more comes in.
-  const std::size_t slice = kSliceElements + std::exchange(heard_, 0) / 2;
+  const std::size_t slice =
+      (agent_ ? kSliceElements : kCheckElements) + std::exchange(heard_, 0) / 2;
   for (std::size_t done = 0; next_ < end && done < slice; ++next_) {
     const std::span<float> correction(correction_.data(), elements_in(job_, next_));
     done += correction.size();
@@ -85,8 +90,6 @@ bool IslandShard::run_errands() {
     agent_->add(first_element(job_, next_) - origin, correction);
   }
   if (next_ == end) come_back();
-  // Nobody waits for a check, and where many islands rehearse on one machine they all begin at
-  // once.
   if (!agent_) rest_until_ = clock_.now() + Duration{kRests * (clock_.now() - began).ps};
   return agent_.has_value();
 }

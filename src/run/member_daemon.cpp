@@ -120,8 +120,10 @@ Instant MemberDaemon::closes(RoundId round) const {
 
 Duration MemberDaemon::until_next(Instant now) const {
   if (!playing_ || member_.origin() == kNever) return kTurn;
-  const Instant next = std::min(opens(opened_ + 1), closes(closed_ + 1));
-  return std::clamp(next - now, Duration{0}, kTurn);
+  Instant next = now + kTurn;
+  if (opened_ < member_.last_round()) next = std::min(next, opens(opened_ + 1));
+  if (closed_ < opened_) next = std::min(next, closes(closed_ + 1));
+  return std::max(next - now, Duration{0});
 }
 
 void MemberDaemon::keep_rounds(Instant now) {

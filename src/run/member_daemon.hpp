@@ -37,6 +37,18 @@ class Performer {
   ~Performer() = default;
 };
 
+// Where it stands, and as who.
+struct MemberPlace {
+  Endpoint own;               // shard s: port + s
+  Ipv4Address interface = 0;  // through which groups are heard and reached
+  WallClock zero = 0;
+  BootId boot = 0;
+  std::vector<int> cores;  // one for each shard, or none
+  Bytes receive_buffer{32 << 20};
+  // Beyond the last hop's own round trip, before asking again: threads of real machines are late.
+  Duration round_trip_margin{2'000'000'000};
+};
+
 struct MemberDaemonSettings {
   Hello hello;
   WallClock zero = 0;

@@ -49,6 +49,7 @@ struct ShardJob {
   if (shards > 1) share.slots = part_of(whole.slots) + 2 * std::size_t(whole.members_max);
   share.resend_packets = part_of(whole.resend_packets);
   share.rate_max = whole.rate_max / double(shards);
+  share.last_hop = whole.last_hop / double(shards);
   return share;
 }
 

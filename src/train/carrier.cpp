@@ -15,6 +15,7 @@ class Ideal final : public Carrier {
   void on_gradients(Learner& learner, std::int64_t step) override {
     for (const VectorMove& move : dance_->on_gradients(step)) learner.apply(move);
   }
+  [[nodiscard]] AroundStep around(std::int64_t step) const override { return dance_->around(step); }
   void between(Learner& learner, std::int64_t steps,
                const std::function<void()>& before_merge) override {
     const std::vector<VectorMove> moves = dance_->after(steps);

@@ -16,6 +16,8 @@ class Carrier {
 
   [[nodiscard]] virtual double time_after(std::int64_t steps) const = 0;
   virtual void on_gradients(Learner& learner, std::int64_t step) = 0;
+  // What goes with the update of a step.
+  [[nodiscard]] virtual AroundStep around(std::int64_t step) const = 0;
   // So many steps have been taken; leaves the models as they are when the next step begins. Called
   // for 0, 1, 2, … in order, or from any step on where `resumes`. `before_merge` is called while
   // the models are still as far apart as they get.

@@ -90,6 +90,10 @@ std::vector<VectorMove> Dance::on_gradients(std::int64_t) const {
   return {};
 }
 
+AroundStep Dance::around(std::int64_t) const {
+  return {};
+}
+
 std::vector<int> everyone(const Recipe& recipe) {
   std::vector<int> islands(recipe.islands.size());
   std::iota(islands.begin(), islands.end(), 0);

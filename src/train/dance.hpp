@@ -30,6 +30,8 @@ class Dance {
   [[nodiscard]] virtual double time_after(std::int64_t steps) const = 0;
   // On gradients, after the backward pass of a step and before its update; steps count from 1.
   [[nodiscard]] virtual std::vector<VectorMove> on_gradients(std::int64_t step) const;
+  // With the update of a step; steps count from 1.
+  [[nodiscard]] virtual AroundStep around(std::int64_t step) const;
   // After so many steps; after 0 is before the first.
   [[nodiscard]] virtual std::vector<VectorMove> after(std::int64_t steps) const = 0;
   [[nodiscard]] virtual ClockSummary account() const = 0;

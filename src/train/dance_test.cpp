@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/random.hpp"
@@ -58,9 +59,12 @@ class Play {
         for (std::int64_t e = 0; e < elements_; ++e)
           rows_.at(Buffer::kGradient, i, e) = add_[std::size_t(i)];
       for (const VectorMove& move : dance_->on_gradients(steps_)) rows_.apply(move);
+      const AroundStep around = dance_->around(steps_);
+      for (const VectorMove& move : around.before) rows_.apply(move);
       for (int i = 0; i < rows_.islands(); ++i)
         for (std::int64_t e = 0; e < elements_; ++e)
           rows_.at(Buffer::kModel, i, e) += rows_.at(Buffer::kGradient, i, e);
+      for (const VectorMove& move : around.after) rows_.apply(move);
       moves(steps_);
     }
   }
@@ -130,6 +134,66 @@ TEST(Dance, OwnWeightShowsTheOptimizerOnlyAShareOfItsOwnProgress) {
   play.step();  // z was (4, 8): (6 + 2, 6 + 6), x = (7, 9)
   EXPECT_EQ(play.x(0), 7);
   EXPECT_EQ(play.x(1), 9);
+}
+
+TEST(Dance, AMergeMayKeepAShareOfTheProgressMadeInFlight) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.2, 2)};
+  recipe.progress = 0.25;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 8});
+  play.step(2);  // the mean of (0, 8) is 4, and progress was (4, 12)
+  EXPECT_EQ(play.x(0), 4 + 1);
+  EXPECT_EQ(play.x(1), 4 + 3);
+  play.step(2);
+  EXPECT_EQ(play.x(0), 6 + 1);
+  EXPECT_EQ(play.x(1), 6 + 3);
+}
+
+TEST(Dance, ACopyThatLeavesBeforeAMergeHasTheSameShareOfProgress) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  // Rounds of one step and a half: what was sent at 0 comes at 0.15, is merged at 0.2, and is in
+  // what leaves at 0.15.
+  recipe.rounds = {round_of(kHalves, 0.15, 2)};
+  recipe.progress = 0.5;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 8});
+  play.step();  // (2, 14); what leaves is 4 + (2, 6)/2
+  play.step();  // (4, 20): 4 + (4, 12)/2
+  EXPECT_EQ(play.x(0), 6);
+  EXPECT_EQ(play.x(1), 10);
+  play.step();  // (8, 16): the mean of (5, 7) is 6, and 6 + (3, 9)/2
+  EXPECT_EQ(play.x(0), 7.5);
+  EXPECT_EQ(play.x(1), 10.5);
+}
+
+TEST(Dance, WhoRestsGivesNoProgressUp) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+  recipe.rounds = {round_of({0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, 0.1, 3)};
+  recipe.progress = 0.5;
+  Play play(recipe, {2, 6, 1});
+  play.start_from({0, 8, 0});
+  play.step();
+  EXPECT_EQ(play.x(0), 4 + 1);
+  EXPECT_EQ(play.x(1), 4 + 3);
+  EXPECT_EQ(play.x(2), 1);
+}
+
+TEST(Dance, RoundsThatFollowCloselyConserveTheMean) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  // A round is sent in 0.2 and flies for 0.11: fragments of two rounds are under way at once.
+  recipe.fragments = 2;
+  recipe.rounds = {{0.2, kHalves, {0, 0.1, 0, 0.1}, {0.19, 0.29, 0.19, 0.29}, true}};
+  Play play(recipe, {1, 3}, 2);
+  play.start_from({0, 8});
+  for (int step = 1; step <= 40; ++step) {
+    play.step();
+    for (int element = 0; element < 2; ++element)
+      EXPECT_NEAR(play.x(0, element) + play.x(1, element), 8 + 4 * step, 1e-4);
+  }
+  // What is unsettled is the progress of the steps that are under way.
+  EXPECT_NEAR(play.x(1, 0) - play.x(0, 0), 4, 1e-4);
+  EXPECT_NEAR(play.dance().account().cycle, 0.2, 1e-12);
 }
 
 TEST(Dance, MomentumAtTheSenderIsOnItsOwnIncrements) {
@@ -211,23 +275,31 @@ TEST(Dance, StatesAreThePortfolioOfGenerations) {
         for (auto& element : island) element = {0};
       int merges[3][4] = {};
       for (int step = 0; step < steps; ++step) {
-        for (const VectorMove& move : dance->after(step)) {
-          vectors.apply(move);
-          const Span span = span_of(move, 4);
-          for (const int i : move.islands)
-            for (std::int64_t e = span.first; e < span.first + span.count; ++e) {
-              if (move.merges)
-                ++merges[i][e];
-              else
-                bins[i][e].push_back(0);
-            }
-        }
+        const auto apply = [&](const std::vector<VectorMove>& moves) {
+          for (const VectorMove& move : moves) {
+            vectors.apply(move);
+            const Span span = span_of(move, 4);
+            const bool copies = std::any_of(move.terms.begin(), move.terms.end(),
+                                            [](const Term& t) { return t.from == Buffer::kModel; });
+            for (const int i : move.islands)
+              for (std::int64_t e = span.first; e < span.first + span.count; ++e) {
+                if (move.merges)
+                  ++merges[i][e];
+                else if (copies)
+                  bins[i][e].push_back(0);
+              }
+          }
+        };
+        apply(dance->after(step));
+        const AroundStep around = dance->around(step + 1);
+        apply(around.before);
         for (int i = 0; i < 3; ++i)
           for (int e = 0; e < 4; ++e) {
             const auto increment = float(random.between(-8, 8));
             vectors.at(Buffer::kModel, i, e) += increment;
             bins[i][e].back() += increment;
           }
+        apply(around.after);
       }
       for (int e = 0; e < 4; ++e) {
         std::size_t rounds = 0;
@@ -425,7 +497,7 @@ TEST(Dance, FragmentsThatAreTreatedAlikeAreOneMove) {
   round.arrives.assign(16, 0.2);
   recipe.rounds = {round};
   const std::vector<VectorMove> moves = make_dance(recipe)->after(2);
-  ASSERT_EQ(moves.size(), 2u);
+  ASSERT_EQ(moves.size(), 3u);  // merged; copied, and averaged at once
   EXPECT_EQ(moves[0].count, 8);
   EXPECT_EQ(span_of(moves[0], 80).count, 80);
 }

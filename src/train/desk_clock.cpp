@@ -30,21 +30,16 @@ DeskClock::DeskClock(DeskClient desk, const PlayedPlan& played, const Casting& c
       rounds_(rounds),
       taken_(std::size_t(casting.job().fragments)) {}
 
-bool DeskClock::has_business(std::int64_t steps) const {
-  return steps == 0 || !clock_.copies(island_, steps).empty() ||
-         !clock_.merges(island_, steps).empty();
-}
-
 // Copies before merges: a correction that has not been taken yet is added to the copy by the desk.
-Result<bool> DeskClock::between(std::int64_t steps, std::vector<float>& model) {
+Result<bool> DeskClock::between(std::int64_t steps, Learner& learner) {
   if (steps > 0) desk_.count_step();
   // The agent is ready when there is a first copy of everything.
   for (int f = 0; steps == 0 && f < desk_.desk().fragments(); ++f)
-    if (auto laid = lay(f, model); !laid) return laid;
+    if (auto laid = lay(f, learner); !laid) return laid;
   for (const Appointment& due : clock_.copies(island_, steps))
-    if (auto offered = offer(due, model); !offered) return offered;
+    if (auto offered = offer(due, learner); !offered) return offered;
   for (const Appointment& due : clock_.merges(island_, steps))
-    if (auto taken = take(due, model); !taken) return taken;
+    if (auto taken = take(due, learner); !taken) return taken;
   return true;
 }
 
@@ -58,7 +53,7 @@ std::int64_t DeskClock::leaves(std::int64_t k, int fragment) const {
   return when.ps / 1000;
 }
 
-Result<bool> DeskClock::offer(const Appointment& due, const std::vector<float>& model) {
+Result<bool> DeskClock::offer(const Appointment& due, Learner& learner) {
   if (due.round >= rounds_) return true;
   std::int64_t before = due.round - 1;
   while (before >= 0 && !clock_.meets(before, island_)) --before;
@@ -79,16 +74,16 @@ Result<bool> DeskClock::offer(const Appointment& due, const std::vector<float>& 
     }
   }
   ++account_.copies;
-  return lay(due.fragment, model);
+  return lay(due.fragment, learner);
 }
 
-Result<bool> DeskClock::lay(int fragment, const std::vector<float>& model) {
+Result<bool> DeskClock::lay(int fragment, Learner& learner) {
   return desk_.offer_fragment(fragment, [&](std::uint64_t first, std::span<float> values) {
-    std::copy_n(model.begin() + std::ptrdiff_t(first), values.size(), values.begin());
+    learner.read(0, std::int64_t(first), values);
   });
 }
 
-Result<bool> DeskClock::take(const Appointment& due, std::vector<float>& model) {
+Result<bool> DeskClock::take(const Appointment& due, Learner& learner) {
   const auto round = RoundId(due.round + 1);
   if (due.round >= rounds_) return true;
   if (auto known = learn_origin(); !known) return known;
@@ -101,9 +96,7 @@ Result<bool> DeskClock::take(const Appointment& due, std::vector<float>& model) 
     if (!correction)
       return failure(fmt::format("fragment {} of round {}: {}", due.fragment, round,
                                  correction.error().message));
-    const auto to = model.begin() + std::ptrdiff_t(correction->first);
-    for (std::size_t e = 0; e < correction->values.size(); ++e)
-      to[std::ptrdiff_t(e)] += correction->values[e];
+    learner.add(0, std::int64_t(correction->first), correction->values);
     taken = std::max(taken, correction->account.round);
     account_.absent += correction->account.absent;
     if (correction->account.rounds > 1) ++account_.together;

@@ -8,6 +8,7 @@
 
 #include "run/desk_client.hpp"
 #include "train/island_link.hpp"
+#include "train/learner.hpp"
 #include "train/played_plan.hpp"
 #include "train/rotation_clock.hpp"
 
@@ -19,17 +20,16 @@ class DeskClock {
   DeskClock(DeskClient desk, const PlayedPlan& played, const Casting& casting, IslandId island,
             int rounds);
 
-  // What is due after so many steps. An Error says who is late, or what has happened to the job.
-  [[nodiscard]] Result<bool> between(std::int64_t steps, std::vector<float>& model);
-  // Whether `between` would do anything.
-  [[nodiscard]] bool has_business(std::int64_t steps) const;
+  // What is due after so many steps, between the desk and a learner of this island alone: nothing
+  // of the model is copied besides. An Error says who is late, or what has happened to the job.
+  [[nodiscard]] Result<bool> between(std::int64_t steps, Learner& learner);
   [[nodiscard]] const LabAccount& account() const { return account_; }
 
  private:
   using Appointment = RotationClock::Appointment;
-  [[nodiscard]] Result<bool> offer(const Appointment& due, const std::vector<float>& model);
-  [[nodiscard]] Result<bool> lay(int fragment, const std::vector<float>& model);
-  [[nodiscard]] Result<bool> take(const Appointment& due, std::vector<float>& model);
+  [[nodiscard]] Result<bool> offer(const Appointment& due, Learner& learner);
+  [[nodiscard]] Result<bool> lay(int fragment, Learner& learner);
+  [[nodiscard]] Result<bool> take(const Appointment& due, Learner& learner);
   [[nodiscard]] Result<bool> learn_origin();
   // From the start of round one, ns.
   [[nodiscard]] std::int64_t leaves(std::int64_t k, int fragment) const;

@@ -29,11 +29,12 @@ enum class Ask : std::uint32_t {
 // What an island's process has seen.
 struct LabAccount {
   std::uint64_t copies = 0, corrections = 0;
-  std::uint64_t late_copies = 0;  // that were renewed after they had left
-  std::uint64_t latest_ns = 0;    // by how much, the worst
-  std::uint64_t together = 0;     // corrections that came with another one
-  std::uint64_t absent = 0;       // contributions that were missing in corrections
-  std::uint64_t resident = 0;     // bytes of this process's own, without libraries
+  std::uint64_t late_copies = 0;       // that were renewed after they had left
+  std::uint64_t latest_ns = 0;         // by how much, the worst
+  std::uint64_t together = 0;          // corrections that came with another one
+  std::uint64_t absent = 0;            // contributions that were missing in corrections
+  std::uint64_t resident = 0;          // bytes of this process's own, without libraries
+  std::uint64_t kept = 0, moving = 0;  // and of its learner, see Learner::Memory
 };
 
 class IslandLink {

@@ -53,7 +53,7 @@ class Lab final : public Carrier {
     if (!(std::ofstream(file) << *text)) return failure(file + " cannot be written");
     WorldSettings world;
     world.queue.ps *= played_.pace;
-    world.faults = settings_.faults;
+    world.faults = slowed(settings_.faults, played_.pace);
     world.seed = settings_.seed;
     auto built = World::make(played_.plan, world);
     if (!built)
@@ -69,6 +69,7 @@ class Lab final : public Carrier {
     return clock_.time_after(steps);
   }
   void on_gradients(Learner&, std::int64_t) override {}
+  [[nodiscard]] AroundStep around(std::int64_t) const override { return {}; }
   void between(Learner&, std::int64_t steps, const std::function<void()>& before_merge) override {
     for (int i = 0; i < island_count(played_.recipe); ++i)
       if (!clock_.merges(i, steps).empty()) {
@@ -83,11 +84,19 @@ class Lab final : public Carrier {
       for (const std::string& failure : troupe_->failures()) text += "; " + failure;
       throw std::runtime_error(text);
     }
+    if (steps == 0) await_round_one();
   }
   [[nodiscard]] bool resumes() const override { return false; }
   [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
 
  private:
+  // Everybody has something to send now. What befalls links counts its time from the first round.
+  void await_round_one() {
+    const Instant until = steady_now() + kLabPrepares;
+    while (!troupe_->playing() && !troupe_->code() && steady_now() < until)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    world_->emulator().open_books(kLabStartIn);
+  }
   // One after the other comes to the socket; which one it is follows from the order of starting.
   [[nodiscard]] Result<bool> start_islands(const std::string& plan) {
     const std::string path = settings_.folder + "/conductor.sock";
@@ -120,7 +129,15 @@ class Lab final : public Carrier {
         return Unexpected<Error>{
             ready.error().within("the training process of " + played_.recipe.islands[i])};
     learner_.attach(std::move(links), played_.recipe.islands);
+    agent_before_ = largest_agent();
     return true;
+  }
+
+  [[nodiscard]] std::uint64_t largest_agent() const {
+    std::uint64_t most = 0;
+    for (const pid_t agent : troupe_->agents())
+      most = std::max(most, memory_in_use(process_name(agent)));
+    return most;
   }
 
   // Training code that leaves a job in play takes its island out of it: the job ends first.
@@ -135,8 +152,8 @@ class Lab final : public Carrier {
       account.problems.emplace_back(problem.what());
     }
     if (troupe_) {
-      for (const pid_t agent : troupe_->agents())
-        account.agent = std::max(account.agent, memory_in_use(process_name(agent)));
+      account.agent = largest_agent();
+      account.agent_before = agent_before_;
       troupe_->ask_to_end();
       const Instant until = steady_now() + kLabTakesLeave;
       while (!troupe_->code() && steady_now() < until)
@@ -160,27 +177,30 @@ class Lab final : public Carrier {
   PlaySettings play_;
   std::unique_ptr<World> world_;
   std::optional<Troupe> troupe_;
+  std::uint64_t agent_before_ = 0;  // bytes
   bool failed_ = false;
 };
 
 }  // namespace
 
+std::string why_not_in_a_lab(const Recipe& recipe) {
+  if (recipe.wire != WireFormat::kF32 || recipe.moments > 0)
+    return "only the ideal exchange has wire= and moments= of its own";
+  if (recipe.own_weight < 1 || recipe.momentum > 0)
+    return "agents hand corrections back; own weights and momentum are for other exchanges";
+  if (recipe.own_for_missing)
+    return "agents take the mean of those present; --missing own is for other exchanges";
+  if (!RotationClock(recipe).prompt())
+    return "in a lab a round is no shorter than a step: give a shorter --step-time";
+  return "";
+}
+
 Result<std::unique_ptr<Carrier>> lab_carrier(const PlayedPlan& played, std::int64_t steps,
                                              const LabTrainingSettings& settings,
                                              RemoteLearner& learner,
                                              std::function<void(const LabTrainingAccount&)> told) {
-  const Recipe& recipe = played.recipe;
-  if (recipe.wire != WireFormat::kF32 || recipe.moments > 0)
-    return failure("only the ideal exchange has wire= and moments= of its own");
-  if (recipe.own_weight < 1 || recipe.momentum > 0)
-    return failure(
-        "agents hand corrections back; own weights and momentum are for other exchanges");
-  if (recipe.own_for_missing)
-    return failure("agents take the mean of those present; --missing own is for other exchanges");
-  if (!RotationClock(recipe).prompt())
-    return failure("in a lab a round is no shorter than a step: give a shorter --step-time");
-  if (!settings.faults.islands.empty())
-    return failure("in a lab faults of links are played, not those of islands");
+  if (const std::string why = why_not_in_a_lab(played.recipe); !why.empty()) return failure(why);
+  if (!settings.faults.islands.empty()) return failure(kFaultsOfLinksOnly);
   auto lab = std::make_unique<Lab>(played, steps, settings, learner, std::move(told));
   if (const auto built = lab->build(); !built) return Unexpected<Error>{built.error()};
   return std::unique_ptr<Carrier>(std::move(lab));

@@ -24,8 +24,12 @@ struct LabTrainingSettings {
 struct LabTrainingAccount {
   std::vector<LabAccount> islands;
   std::uint64_t agent = 0;            // bytes in memory, the largest agent's: its own and the desk
+  std::uint64_t agent_before = 0;     // when nothing lay there yet
   std::vector<std::string> problems;  // sentences
 };
+
+// What of a recipe the desk does not carry, in words; empty where it carries all of it.
+[[nodiscard]] std::string why_not_in_a_lab(const Recipe& recipe);
 
 // For a run of so many steps by the played recipe; `learner` must outlive it. `told` is called when
 // the training is over and everybody has left. Refuses rules that the desk does not carry.

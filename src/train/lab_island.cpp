@@ -43,12 +43,8 @@ class Trainee {
         learner_->update(value_of<double>(body));
         return std::string();
       case Ask::kBetween: {
-        const auto steps = value_of<std::int64_t>(body);
-        std::vector<float> model;
-        if (clock_->has_business(steps)) model = learner_->row(Buffer::kModel, 0);
-        const auto done = clock_->between(steps, model);
+        const auto done = clock_->between(value_of<std::int64_t>(body), *learner_);
         if (!done) return Unexpected<Error>{done.error()};
-        if (!model.empty()) learner_->set_row(Buffer::kModel, 0, model);
         return std::string();
       }
       case Ask::kLosses:
@@ -58,6 +54,9 @@ class Trainee {
       case Ask::kAccount: {
         LabAccount account = clock_->account();
         account.resident = memory_in_use("self");
+        const Learner::Memory memory = learner_->memory();
+        account.kept = std::uint64_t(memory.kept);
+        account.moving = std::uint64_t(memory.moving);
         return std::string(bytes_of_value(account));
       }
       default:

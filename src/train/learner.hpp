@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "base/result.hpp"
@@ -44,9 +45,12 @@ class Learner : public Vectors {
  public:
   [[nodiscard]] virtual std::int64_t parameters() const = 0;  // of one island
   [[nodiscard]] virtual std::string device() const = 0;
-  // Of vectors as long as the model that one island keeps: it, its gradient, the optimizer's, and
-  // what the policy asked for until now.
-  [[nodiscard]] virtual int vectors() const = 0;
+  // Of all islands together, bytes, as the allocator counts them; zeros where it does not.
+  struct Memory {
+    std::int64_t kept = 0;    // between steps
+    std::int64_t moving = 0;  // beyond that, at most, while vectors were moved and stepped
+  };
+  [[nodiscard]] virtual Memory memory() = 0;
   // Tokens of all islands, as draw_batch gives them. Fills Buffer::kGradient. Does not wait: on a
   // GPU the next step is prepared while this one computes.
   virtual void backward(const std::vector<std::uint8_t>& tokens) = 0;
@@ -63,9 +67,15 @@ class Learner : public Vectors {
     double norm = 0;
   };
   [[nodiscard]] virtual Disagreement disagreement(const std::vector<double>& shares) = 0;
+  // The update with moves around it; and, where shares are given, the disagreement between the two.
+  virtual Disagreement update_around(double rate, const AroundStep& around,
+                                     const std::vector<double>& shares) = 0;
   // One island's vector, for exchanges that carry it elsewhere.
   [[nodiscard]] virtual std::vector<float> row(Buffer buffer, int island) = 0;
   virtual void set_row(Buffer buffer, int island, const std::vector<float>& values) = 0;
+  // And a part of an island's model: as it is, or with these added to it.
+  virtual void read(int island, std::int64_t first, std::span<float> to) = 0;
+  virtual void add(int island, std::int64_t first, std::span<const float> values) = 0;
   // All of it, so that training goes on to the same bits.
   virtual void save(const std::string& path) = 0;
   virtual void load(const std::string& path) = 0;

@@ -12,22 +12,23 @@ namespace cotillion {
 // One vector of as many elements as the model has, for each island. All but the model begin as
 // zeros.
 enum class Buffer : std::uint8_t {
-  kModel,     // x, what the optimizer steps
-  kGradient,  // of the step being taken
-  kSentEven,  // S, what was put on the wire, of rounds by turns: the next may leave before this one
-  kSentOdd,   // has been merged everywhere
-  kHidden,    // z − x of own weights below one
-  kAnchor,    // what was sent last, moved by what was merged since
-  kVelocity,  // momentum
-  kTheta,     // θ of outer optimizers
-  kEarlier,   // what the last exchange was about
-  kGlobal,    // the model of a global server
+  kModel,      // x, what the optimizer steps
+  kGradient,   // of the step being taken
+  kSentEven,   // S, what was put on the wire; average − S when all of it has come
+  kSentOdd,    // of every other round, where the next may leave before this one has been merged
+  kHidden,     // z − x of own weights below one
+  kAnchor,     // what was sent last, moved by what was merged since
+  kVelocity,   // momentum
+  kTheta,      // θ of outer optimizers
+  kEarlier,    // what the last exchange was about
+  kGlobal,     // the model of a global server
   kMomentOne,  // of the optimizer: m and v of AdamW, where islands share them
   kMomentTwo,
   kSentOne,  // and their copies in flight
   kSentTwo,
+  kHeld,  // within an AroundStep alone, and kept nowhere
 };
-inline constexpr int kBufferCount = 14;
+inline constexpr int kBufferCount = 15;
 
 // How numbers travel. One definition for all places where vectors live; it is the protocol's, with
 // one grid for the whole model.
@@ -61,6 +62,13 @@ struct VectorMove {
   int count = 1;        // so many parts, from `fragment` on
   WireFormat wire = WireFormat::kF32;  // the sum is put on it
   std::int64_t grain = 1;  // parts begin at multiples of so many elements, as packets do
+};
+
+// What goes with an optimizer's step, element by element: each is moved by `before`, stepped, and
+// moved by `after`. So vectors that differ by a step need no place each.
+struct AroundStep {
+  std::vector<VectorMove> before, after;
+  [[nodiscard]] bool empty() const { return before.empty() && after.empty(); }
 };
 
 // Whether `next` is the same for the fragments that follow: one move then does for both.

@@ -20,6 +20,8 @@ class Outer : public Dance {
     return double(steps) * recipe_.step_time + double(exchanges) * idle();
   }
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
+    // Averages alone need no θ.
+    if (steps == 0 && recipe_.kind == Recipe::Kind::kOuter && !recipe_.nesterov) return {};
     if (steps == 0) return {{Buffer::kTheta, all_, {{Buffer::kModel}}}};
     return steps % recipe_.steps == 0 ? exchange(steps / recipe_.steps - 1)
                                       : std::vector<VectorMove>{};
@@ -85,10 +87,9 @@ class Streaming final : public Outer {
       const std::int64_t phase = phases_[std::size_t(f)];
       const std::int64_t first = phase > 0 ? phase : recipe_.steps;
       const std::int64_t copied = steps - overlaps_[std::size_t(f)];
-      if (copied >= first && (copied - first) % recipe_.steps == 0)
-        merge(moves, f, sent((copied - first) / recipe_.steps));
+      if (copied >= first && (copied - first) % recipe_.steps == 0) merge(moves, f);
       if (steps >= first && (steps - first) % recipe_.steps == 0)
-        moves.push_back({sent((steps - first) / recipe_.steps),
+        moves.push_back({Buffer::kSentEven,
                          all_,
                          {{Buffer::kTheta}, {Buffer::kModel, -1}},
                          f,
@@ -109,8 +110,8 @@ class Streaming final : public Outer {
   }
 
  private:
-  static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
-  void merge(std::vector<VectorMove>& moves, int f, Buffer s) const {
+  void merge(std::vector<VectorMove>& moves, int f) const {
+    const Buffer s = Buffer::kSentEven;
     const std::vector<double> average = average_of_all(recipe_);
     const double rate = recipe_.outer_rate;
     const auto add = [&](Buffer into, std::vector<Term> terms) {

@@ -123,6 +123,14 @@ void slow_down(PlanFile& plan, int pace) {
   }
 }
 
+Faults slowed(Faults faults, int pace) {
+  const std::int64_t never = LaneFault{}.until.ps;
+  for (LaneFault& fault : faults.lanes)
+    for (Duration* time : {&fault.by, &fault.from, &fault.until})
+      time->ps = time->ps < never / pace ? time->ps * pace : never;
+  return faults;
+}
+
 Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::int64_t elements,
                              const PacketSettings& settings) {
   if (recipe.kind != Recipe::Kind::kRotation || !recipe.policy.starts_with("plan"))
@@ -130,6 +138,12 @@ Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::in
   for (const double share : recipe.shares)
     if (std::abs(share - recipe.shares[0]) > 1e-12)
       return failure("islands of unequal weight are trained ideally, not packet by packet");
+  if (recipe.progress < 1)
+    return failure("progress= is for ideal exchanges: the protocol's merge keeps all progress");
+  for (const RecipeRound& round : recipe.rounds)
+    if (round.arrives.back() > round.length)
+      return failure(
+          "rounds=close is for ideal exchanges: packets of one round end before the next");
   if (recipe.lost > 0) return failure("--lose is for ideal exchanges; here --faults loses packets");
   for (const Link& link : plan.map.links)
     for (const Duration latency : link.latency)

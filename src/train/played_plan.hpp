@@ -6,6 +6,7 @@
 #pragma once
 
 #include "coordinate/casting.hpp"
+#include "coordinate/faults.hpp"
 #include "train/recipe.hpp"
 
 namespace cotillion {
@@ -23,6 +24,12 @@ struct PlayedPlan {
 // The same on links that are so many times longer and slower: everything takes so many times as
 // long.
 void slow_down(PlanFile& plan, int pace);
+// And what befalls them, at the plan's times. Islands and clocks cannot be trained under what
+// befalls those.
+inline constexpr const char* kFaultsOfLinksOnly =
+    "faults of islands, edges and clocks are simulated, not trained under: all islands step "
+    "together";
+[[nodiscard]] Faults slowed(Faults faults, int pace);
 
 struct PacketSettings {
   Duration patience{1'000'000'000};  // of edges, beyond a packet's latest planned arrival

@@ -43,6 +43,7 @@ struct Recipe {
   int fragments = 1;
   std::int64_t grain = 1;  // elements in a packet, where fragments are whole packets
   double own_weight = 1;   // a
+  double progress = 1;     // p: the share of what was learned in flight that a merge keeps
   double momentum = 0;     // μ
   bool momentum_at_sender = false;
   double lost = 0;  // the share of contributions that never come

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/policies.hpp"
+#include "train/close_rounds.hpp"
 #include "train/rival_recipes.hpp"
 
 namespace cotillion {
@@ -78,6 +79,8 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   MergeSettings merge;
   merge.own_weight = policy.number("own-weight", 1, 0, 1);
   merge.momentum = policy.number("momentum", 0, 0, 1);
+  recipe.progress = policy.number("progress", 1, 0, 1);
+  const bool close = policy.word("rounds", "apart", {"apart", "close"}) == "close";
   const std::string at = policy.word("at", "sender", {"sender", "receiver", "everyone"});
   if (merge.momentum > 0)
     merge.momentum_at = at == "sender" ? MomentumAt::kSender : MomentumAt::kReceiver;
@@ -92,17 +95,31 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   if (!safe) return Unexpected<Error>{safe.error()};
   if (merge.momentum_at == MomentumAt::kReceiver && !ever)
     return failure("momentum in rounds of everyone: this schedule has none");
+  if (recipe.progress < 1 && (merge.own_weight < 1 || merge.momentum > 0))
+    return failure("progress= is a rule of its own: it goes without own-weight= and momentum=");
+  if (close && !streamed)
+    return failure("rounds=close: whole copies leave when the last ones have been merged");
+  std::vector<Seconds> objectives = plan.objectives;
+  double faster = 1;
+  if (close) {
+    auto closed = close_rounds(stage, plan, std::move(recipe.rounds), recipe.fragments);
+    if (!closed) return Unexpected<Error>{closed.error()};
+    recipe.rounds = std::move(closed->rounds);
+    objectives = std::move(closed->objectives);
+    faster = closed->faster;
+  }
   recipe.own_weight = merge.own_weight;
   recipe.momentum = merge.momentum;
   recipe.momentum_at_sender = merge.momentum_at == MomentumAt::kSender;
   recipe.lost = settings.lost;
   recipe.own_for_missing = settings.missing == Missing::kOwnForMissing;
   recipe.seed = settings.seed;
-  recipe.name = fmt::format("{}, {}", plan.schedule,
+  recipe.name = fmt::format("{}{}, {}", plan.schedule, close ? ", close" : "",
                             streamed ? fmt::format("streamed {}", recipe.fragments) : "whole");
   if (plan.settings.slack.seconds() > 0)
-    recipe.name += fmt::format(", rounds of {:.0f} ms", plan.rounds[0].length.ms());
+    recipe.name += fmt::format(", rounds of {:.0f} ms", recipe.rounds[0].length * 1e3);
   if (merge.own_weight < 1) recipe.name += fmt::format(", own weight {}", merge.own_weight);
+  if (recipe.progress < 1) recipe.name += fmt::format(", progress {}", recipe.progress);
   if (merge.momentum > 0)
     recipe.name += fmt::format(", momentum {} at the {}", merge.momentum,
                                recipe.momentum_at_sender ? "sender" : "receiver");
@@ -110,10 +127,10 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
     recipe.name += fmt::format(", {:.3g} % lost{}", settings.lost * 100,
                                recipe.own_for_missing ? ", own in their place" : "");
   for (const Objective objective : kObjectives)
-    recipe.staleness.emplace_back(to_name(objective), plan.objective(objective).ms());
+    recipe.staleness.emplace_back(to_name(objective), objectives[std::size_t(objective)].ms());
   const Policy scored = policy_of(stage, plan);
   recipe.egress = std::accumulate(scored.egress.begin(), scored.egress.end(), 0.0) /
-                  double(scored.egress.size());
+                  double(scored.egress.size()) * faster;
   return recipe;
 }
 
@@ -169,10 +186,11 @@ Result<Recipe> blank_recipe(const PlanFile& plan, const std::string& policy,
   if (blank.shares.empty()) blank.shares.assign(blank.islands.size(), 1.0);
   if (blank.shares.size() != blank.islands.size())
     return failure(
-        fmt::format("{} weights for {} islands", blank.shares.size(), blank.islands.size()));
+        fmt::format("--island-weights: {} weights for {} islands; give one for each, as 1,2,1",
+                    blank.shares.size(), blank.islands.size()));
   const double sum = std::accumulate(blank.shares.begin(), blank.shares.end(), 0.0);
   for (double& share : blank.shares) {
-    if (!(share > 0)) return failure("every island's weight is above zero");
+    if (!(share > 0)) return failure("--island-weights: every island's weight is above zero");
     share /= sum;
   }
   return blank;
@@ -183,7 +201,7 @@ Result<Recipe> blank_recipe(const PlanFile& plan, const std::string& policy,
 const std::vector<PolicyName>& policy_names() {
   static const std::vector<PolicyName> kNames = [] {
     const std::string ours =
-        "fragments=F (streamed; whole without), own-weight=, momentum=, "
+        "fragments=F (streamed; whole without), rounds=close, progress=, own-weight=, momentum=, "
         "at=sender|receiver|everyone, moments=second|both with moments-every= rounds";
     const std::string outer = "steps=H, rate=, momentum=, network=ring|butterfly|hardware|free";
     std::vector<PolicyName> names = {{"plan", "the plan as it is; " + ours}};

@@ -8,6 +8,7 @@
 #include "plan/named_schedule.hpp"
 #include "tests/support/plans.hpp"
 #include "train/dance.hpp"
+#include "train/played_plan.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {
@@ -118,6 +119,60 @@ TEST(Recipes, WhatIsSentHasItsPrice) {
   EXPECT_THAT(refusal(plan, "diloco:moments=both"), HasSubstr("moments="));
 }
 
+TEST(Recipes, CloseRoundsFollowWhenTheBytesHaveLeft) {
+  const PlanFile plan = paper_plan("triangles");  // 400 ms of payload, 114.2 ms of flight
+  const Recipe apart = recipe(plan, "plan:fragments=8");
+  const Recipe close = recipe(plan, "plan:fragments=8,rounds=close,progress=0.5");
+  EXPECT_THAT(close.name, HasSubstr("close, streamed 8, progress 0.5"));
+  EXPECT_EQ(close.progress, 0.5);
+  EXPECT_NEAR(close.egress, apart.egress * 0.5142 / 0.4, apart.egress * 1e-3);
+  EXPECT_LT(close.staleness[1].second, apart.staleness[1].second);
+  double latest = 0;
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_NEAR(close.rounds[r].length, 0.4, 1e-9);
+    EXPECT_EQ(close.rounds[r].mixing, apart.rounds[r].mixing);
+    EXPECT_EQ(close.rounds[r].leaves, apart.rounds[r].leaves);
+    // Sums come in one after the other: each island's as late as its later round's.
+    for (std::size_t at = 0; at < close.rounds[r].arrives.size(); ++at) {
+      EXPECT_NEAR(close.rounds[r].arrives[at],
+                  std::max(apart.rounds[0].arrives[at], apart.rounds[1].arrives[at]), 1e-9);
+      latest = std::max(latest, close.rounds[r].arrives[at]);
+    }
+  }
+  EXPECT_NEAR(latest, 0.5142, 1e-4);
+  // Nine islands in pairs: one rests.
+  EXPECT_NEAR(recipe(plan, "pairs:fragments=8,rounds=close").rounds[0].length, 0.4, 1e-9);
+  // One round again and again: only its latency goes.
+  EXPECT_NEAR(recipe(plan, "all-to-all:fragments=8,rounds=close").rounds[0].length, 0.56, 1e-4);
+  const auto read = read_recipes(Json{{"recipes", {to_json(close)}}}.dump());
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(to_json((*read)[0]), to_json(close));
+  const auto played = as_played(plan, close, 1000);
+  ASSERT_FALSE(played.has_value());
+  EXPECT_THAT(played.error().message, HasSubstr("ideal exchanges"));
+}
+
+TEST(Recipes, CloseRoundsAreRefusedWhereTwoRoundsDoNotFit) {
+  const PlanFile plan = paper_plan("triangles");
+  EXPECT_THAT(refusal(plan, "plan:rounds=close"), HasSubstr("whole copies"));
+  EXPECT_THAT(refusal(plan, "plan:fragments=8,rounds=close,payload=0.1"), HasSubstr("flights"));
+  const PlanFile small =
+      testing::nine_city_plan("triangles", Bytes{500'000'000}, Bytes{1'000'000'000});
+  RecipeSettings settings;
+  settings.step_time = 0.169;
+  const auto made = recipe_for(small, "plan:fragments=8,rounds=close", settings);
+  ASSERT_FALSE(made.has_value());
+  EXPECT_THAT(made.error().message, HasSubstr("two payloads"));
+  // Links that one round fills.
+  PlanFile narrow = paper_plan("triangles");
+  for (Link& link : narrow.map.links)
+    for (BitsPerSecond& rate : link.rate) rate = {40e9};
+  const PlanFile tight = testing::plan_file(narrow.map, "triangles");
+  const auto crowded = recipe_for(tight, "plan:fragments=8,rounds=close", settings);
+  ASSERT_FALSE(crowded.has_value());
+  EXPECT_THAT(crowded.error().message, HasSubstr("at once"));
+}
+
 TEST(Recipes, EveryNameMakesARecipeThatCanBeCarriedInAFile) {
   const PlanFile plan = paper_plan("all-to-all");
   Json file = {{"recipes", Json::array()}};
@@ -147,6 +202,10 @@ TEST(Recipes, RefusalsSayWhy) {
   EXPECT_THAT(refusal(plan, "plan:momentum=0.9,at=everyone"), HasSubstr("has none"));
   EXPECT_THAT(refusal(plan, "plan:speed=3"), HasSubstr("no setting 'speed'"));
   EXPECT_THAT(refusal(plan, "plan:own-weight=2"), HasSubstr("own-weight=2"));
+  EXPECT_THAT(refusal(plan, "plan:progress=1.5"), HasSubstr("progress=1.5"));
+  EXPECT_THAT(refusal(plan, "plan:progress=-0.1"), HasSubstr("progress=-0.1"));
+  EXPECT_THAT(refusal(plan, "plan:progress=0.5,own-weight=0.8"), HasSubstr("a rule of its own"));
+  EXPECT_THAT(refusal(plan, "plan:rounds=far"), HasSubstr("rounds=far"));
   EXPECT_THAT(refusal(plan, "dilocco"), HasSubstr("did you mean 'diloco'"));
   EXPECT_THAT(refusal(plan, "streaming-diloco:steps=1"), HasSubstr("at least"));
   EXPECT_THAT(refusal(plan, "d-psgd:steps=2,fragments=4"), HasSubstr("steps=0"));

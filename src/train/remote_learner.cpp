@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -68,6 +69,12 @@ std::vector<double> RemoteLearner::training_losses() {
   return losses;
 }
 
+Learner::Disagreement RemoteLearner::update_around(double, const AroundStep&,
+                                                   const std::vector<double>&) {
+  apply({});
+  return {};
+}
+
 void RemoteLearner::update(double rate) {
   (void)ask_all(Ask::kUpdate, bytes_of_value(rate), kComputes);
 }
@@ -127,6 +134,25 @@ std::vector<float> RemoteLearner::row(Buffer buffer, int island) {
 
 void RemoteLearner::set_row(Buffer, int, const std::vector<float>&) {
   apply({});
+}
+
+void RemoteLearner::read(int, std::int64_t, std::span<float>) {
+  apply({});
+}
+
+void RemoteLearner::add(int, std::int64_t, std::span<const float>) {
+  apply({});
+}
+
+Learner::Memory RemoteLearner::memory() {
+  Memory most;
+  for (const std::string& answer : ask_all(Ask::kAccount, "", kComputes)) {
+    const auto account = value_of<LabAccount>(answer);
+    most.kept = std::max(most.kept, std::int64_t(account.kept));
+    most.moving = std::max(most.moving, std::int64_t(account.moving));
+  }
+  const auto islands = std::int64_t(links_.size());
+  return {most.kept * islands, most.moving * islands};
 }
 
 void RemoteLearner::save(const std::string&) {

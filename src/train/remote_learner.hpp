@@ -25,7 +25,8 @@ class RemoteLearner final : public Learner {
 
   [[nodiscard]] std::int64_t parameters() const override { return eye_->parameters(); }
   [[nodiscard]] std::string device() const override;
-  [[nodiscard]] int vectors() const override { return eye_->vectors(); }
+  // The most that one of them has, times their number.
+  [[nodiscard]] Memory memory() override;
   void apply(const VectorMove& move) override;
   void backward(const std::vector<std::uint8_t>& tokens) override;
   [[nodiscard]] std::vector<double> training_losses() override;
@@ -34,8 +35,12 @@ class RemoteLearner final : public Learner {
   [[nodiscard]] double loss_of_mean(const std::vector<double>& shares,
                                     const std::vector<std::uint8_t>& tokens) override;
   [[nodiscard]] Disagreement disagreement(const std::vector<double>& shares) override;
+  Disagreement update_around(double rate, const AroundStep& around,
+                             const std::vector<double>& shares) override;
   [[nodiscard]] std::vector<float> row(Buffer buffer, int island) override;
   void set_row(Buffer buffer, int island, const std::vector<float>& values) override;
+  void read(int island, std::int64_t first, std::span<float> to) override;
+  void add(int island, std::int64_t first, std::span<const float> values) override;
   void save(const std::string& path) override;
   void load(const std::string& path) override;
 

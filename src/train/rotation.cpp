@@ -28,13 +28,47 @@ class Rotation final : public Dance {
             those([&](int island) { return clock_.copy_step(k, island, f) == steps; });
         if (!copying.empty()) copy(some, k, f, copying);
       });
+      if (clock_.one_copy())
+        by_fragment(moves, [&, k](std::vector<VectorMove>& some, int f) {
+          std::vector<int> complete = gathered(k, f, steps);
+          std::erase_if(complete, [&](int island) { return !merges(k, island); });
+          if (!complete.empty()) correct(some, k, f, complete);
+        });
       by_fragment(moves, [&, k](std::vector<VectorMove>& some, int f) {
-        const std::vector<int> merging =
-            those([&](int island) { return clock_.merge_step(k, island, f) == steps; });
+        const std::vector<int> merging = those([&](int island) {
+          return clock_.merge_step(k, island, f) == steps && merges(k, island);
+        });
         if (!merging.empty()) merge(some, k, f, merging);
       });
     }
     return moves;
+  }
+
+  // A correction has come during the step before, and the next copy has left with it. As long as
+  // the parameters were those of that copy, it needed no place; now they change.
+  [[nodiscard]] AroundStep around(std::int64_t step) const override {
+    AroundStep around;
+    if (!clock_.one_copy()) return around;
+    const auto [first, last] = clock_.rounds_at(step);
+    for (std::int64_t k = std::max<std::int64_t>(1, first); k <= last; ++k) {
+      const auto handing = [&, k](int f) {
+        return those(
+            [&](int i) { return clock_.copy_step(k, i, f) + 1 == step && ahead(k, i, f); });
+      };
+      by_fragment(around.before, [&](std::vector<VectorMove>& some, int f) {
+        const std::vector<int> who = handing(f);
+        if (who.empty()) return;
+        some.push_back(move(Buffer::kHeld, who, {{kSent}}, f));
+        some.push_back(move(kSent, who, merged(kSent), f, recipe_.wire));
+      });
+      by_fragment(around.after, [&](std::vector<VectorMove>& some, int f) {
+        const std::vector<int> who = handing(f);
+        if (who.empty()) return;
+        some.push_back(move(Buffer::kModel, who, merged(Buffer::kHeld), f));
+        some.back().merges = true;
+      });
+    }
+    return around;
   }
 
   [[nodiscard]] ClockSummary account() const override {
@@ -93,12 +127,48 @@ class Rotation final : public Dance {
             1,    wire,           recipe_.grain};
   }
 
+  // Who meets nobody has nothing to give its progress up for. (Keeping all, it may merge with
+  // itself.)
+  [[nodiscard]] bool merges(std::int64_t k, int island) const {
+    return recipe_.progress == 1 || clock_.meets(k, island);
+  }
+
+  // Whether its copy leaves with a correction that still waits for the end of the step.
+  [[nodiscard]] bool ahead(std::int64_t k, int island, int f) const {
+    return clock_.copies_ahead(k, island, f) && merges(k - 1, island);
+  }
+
   // Every fragment's turn comes once in `moments_every` rounds, and in each as many have theirs.
   [[nodiscard]] bool ships_moments(std::int64_t k, int f) const {
     return recipe_.moments > 0 && (k + f) % recipe_.moments_every == 0;
   }
 
-  static Buffer sent(std::int64_t k) { return k % 2 == 0 ? Buffer::kSentEven : Buffer::kSentOdd; }
+  static constexpr Buffer kSent = Buffer::kSentEven;  // where one copy is enough
+  [[nodiscard]] Buffer sent(std::int64_t k) const {
+    return k % 2 == 0 || clock_.one_copy() ? kSent : Buffer::kSentOdd;
+  }
+
+  // Those whose whole group has copied a fragment after so many steps, and not before.
+  [[nodiscard]] std::vector<int> gathered(std::int64_t k, int f, std::int64_t steps) const {
+    std::vector<int> complete;
+    for (const std::vector<int>& group : clock_.groups(k)) {
+      std::int64_t last = 0;
+      for (const int i : group) last = std::max(last, clock_.kept_from(k, i, f));
+      if (last == steps) complete.insert(complete.end(), group.begin(), group.end());
+    }
+    std::sort(complete.begin(), complete.end());
+    return complete;
+  }
+  // S becomes average − p S, which is all that is needed of it from now on.
+  void correct(std::vector<VectorMove>& moves, std::int64_t k, int f,
+               const std::vector<int>& who) const {
+    moves.push_back(move(
+        kSent, who, {{kSent, 1, rows(k, f, who), recipe_.wire}, {kSent, -recipe_.progress}}, f));
+  }
+  // The model with a correction that lies there.
+  [[nodiscard]] std::vector<Term> merged(Buffer correction) const {
+    return {{correction}, {Buffer::kModel, recipe_.progress}};
+  }
 
   void copy(std::vector<VectorMove>& moves, std::int64_t k, int f,
             const std::vector<int>& who) const {
@@ -109,10 +179,21 @@ class Rotation final : public Dance {
       add(Buffer::kSentTwo, {{Buffer::kMomentTwo}}, recipe_.wire);
       if (recipe_.moments > 1) add(Buffer::kSentOne, {{Buffer::kMomentOne}}, recipe_.wire);
     }
+    if (clock_.one_copy()) {
+      // Who copies ahead does so with the next update.
+      std::vector<int> others;
+      for (const int i : who)
+        if (!ahead(k, i, f)) others.push_back(i);
+      if (!others.empty())
+        moves.push_back(move(kSent, others, {{Buffer::kModel}}, f, recipe_.wire));
+      return;
+    }
     if (clock_.prompt()) {
       // A correction that has come, and waits for the end of the step, is on the wire already.
       std::vector<int> waiting, others;
-      for (const int i : who) (clock_.copies_ahead(k, i, f) ? waiting : others).push_back(i);
+      for (const int i : who) {
+        (ahead(k, i, f) ? waiting : others).push_back(i);
+      }
       std::vector<Term> terms = {{Buffer::kModel}};
       if (hidden_) terms.push_back({Buffer::kHidden});
       const auto send = [&](const std::vector<int>& some) {
@@ -120,8 +201,9 @@ class Rotation final : public Dance {
       };
       if (!others.empty()) send(others);
       if (waiting.empty()) return;
-      terms.insert(terms.begin(),
-                   {{sent(k - 1), 1, rows(k - 1, f, waiting), recipe_.wire}, {sent(k - 1), -1}});
+      terms[0].own = recipe_.progress;
+      terms.insert(terms.begin(), {{sent(k - 1), 1, rows(k - 1, f, waiting), recipe_.wire},
+                                   {sent(k - 1), -recipe_.progress}});
       return send(waiting);
     }
     if (!hidden_) return add(sent(k), {{Buffer::kModel}}, recipe_.wire);
@@ -155,6 +237,16 @@ class Rotation final : public Dance {
                                  {Buffer::kSentOne, -1},
                                  {Buffer::kMomentOne}});
     }
+    if (clock_.one_copy()) {
+      // Where the next copy has left with it, it was merged with the update.
+      std::vector<int> others;
+      for (const int i : who)
+        if (!ahead(k + 1, i, f)) others.push_back(i);
+      if (others.empty()) return;
+      moves.push_back(move(Buffer::kModel, others, merged(s), f));
+      moves.back().merges = true;
+      return;
+    }
     if (recipe_.momentum > 0 && !recipe_.momentum_at_sender && clock_.round(k).everyone) {
       // The first average is where momentum starts from.
       if (k == first_of_everyone())
@@ -169,7 +261,8 @@ class Rotation final : public Dance {
     std::size_t merged = 0;
     const double a = recipe_.own_weight;
     if (!hidden_) {
-      merged = add(Buffer::kModel, {average, {s, -1}, {Buffer::kModel}});
+      const double p = recipe_.progress;
+      merged = add(Buffer::kModel, {average, {s, -p}, {Buffer::kModel, p}});
     } else if (a < 1) {
       add(Buffer::kHidden, {{Buffer::kModel, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});
       merged = add(Buffer::kModel, {average, {Buffer::kHidden, a / (1 - a)}});

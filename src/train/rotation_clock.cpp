@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/check.hpp"
 
@@ -9,6 +10,7 @@ namespace cotillion {
 namespace {
 
 constexpr double kRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -20,6 +22,56 @@ RotationClock::RotationClock(const Recipe& recipe) : recipe_(recipe) {
     period_ += round.length;
     prompt_ = prompt_ && round.length >= recipe.step_time;
   }
+  find_groups();
+  one_copy_ = takes_one_copy();
+}
+
+void RotationClock::find_groups() {
+  const auto n = std::size_t(island_count(recipe_));
+  for (const RecipeRound& round : recipe_.rounds) {
+    std::vector<std::size_t> group(n);
+    for (std::size_t i = 0; i < n; ++i) group[i] = i;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        if (round.mixing[i * n + j] != 0 && group[i] != group[j])
+          std::replace(group.begin(), group.end(), std::max(group[i], group[j]),
+                       std::min(group[i], group[j]));
+    std::vector<std::vector<int>> groups(n);
+    for (std::size_t i = 0; i < n; ++i) groups[group[i]].push_back(int(i));
+    std::erase_if(groups, [](const std::vector<int>& none) { return none.empty(); });
+    groups_.push_back(std::move(groups));
+  }
+}
+
+// Told from the planned times, so that it holds however rounds fall on steps: (1) all of a group
+// have copied when the first of them merges; (2) one's own merge comes no later than one's next
+// copy; (3) nobody's correction waits in the step in which another's, of the round before, does.
+// Own weights and momentum need S and the average apart from each other.
+bool RotationClock::takes_one_copy() const {
+  if (recipe_.momentum > 0 || recipe_.own_weight < 1) return false;
+  const double rounding = kRounding * recipe_.step_time;
+  const auto rounds = recipe_.rounds.size();
+  for (std::size_t k = 0; k < rounds; ++k) {
+    const RecipeRound& round = recipe_.rounds[k];
+    const RecipeRound& before = recipe_.rounds[(k + rounds - 1) % rounds];
+    const RecipeRound& next = recipe_.rounds[(k + 1) % rounds];
+    for (const std::vector<int>& group : groups_[k])
+      for (int f = 0; f < recipe_.fragments; ++f) {
+        double first_next = kNever, last_before = -kNever;
+        double first_arrives = kNever, last_leaves = 0;
+        for (const int i : group) {
+          const double again = round.length + next.leaves[at(i, f)];
+          if (round.arrives[at(i, f)] > again + rounding) return false;
+          first_next = std::min(first_next, again);
+          first_arrives = std::min(first_arrives, round.arrives[at(i, f)]);
+          last_leaves = std::max(last_leaves, round.leaves[at(i, f)]);
+          last_before = std::max(last_before, before.arrives[at(i, f)] - before.length);
+        }
+        if (last_leaves > first_arrives + rounding) return false;
+        if (prompt_ && last_before + recipe_.step_time > first_next + rounding) return false;
+      }
+  }
+  return true;
 }
 
 const RecipeRound& RotationClock::round(std::int64_t k) const {
@@ -52,24 +104,25 @@ bool RotationClock::meets(std::int64_t k, int island) const {
   return false;
 }
 
-std::vector<RotationClock::Appointment> RotationClock::copies(int island,
-                                                              std::int64_t steps) const {
+template <class StepOf>
+std::vector<RotationClock::Appointment> RotationClock::due(int island, std::int64_t steps,
+                                                           StepOf step_of) const {
   std::vector<Appointment> due;
   const auto [first, last] = rounds_at(steps);
   for (std::int64_t k = first; k <= last; ++k)
     for (int f = 0; f < recipe_.fragments; ++f)
-      if (copy_step(k, island, f) == steps && meets(k, island)) due.push_back({k, f});
+      if (step_of(k, f) == steps && meets(k, island)) due.push_back({k, f});
   return due;
+}
+
+std::vector<RotationClock::Appointment> RotationClock::copies(int island,
+                                                              std::int64_t steps) const {
+  return due(island, steps, [&](std::int64_t k, int f) { return copy_step(k, island, f); });
 }
 
 std::vector<RotationClock::Appointment> RotationClock::merges(int island,
                                                               std::int64_t steps) const {
-  std::vector<Appointment> due;
-  const auto [first, last] = rounds_at(steps);
-  for (std::int64_t k = first; k <= last; ++k)
-    for (int f = 0; f < recipe_.fragments; ++f)
-      if (merge_step(k, island, f) == steps && meets(k, island)) due.push_back({k, f});
-  return due;
+  return due(island, steps, [&](std::int64_t k, int f) { return merge_step(k, island, f); });
 }
 
 std::int64_t RotationClock::merge_step(std::int64_t k, int island, int fragment) const {
@@ -101,7 +154,7 @@ double copies_in_flight(const Recipe& recipe, std::int64_t last_step) {
       const auto [first, last] = clock.rounds_at(step);
       for (std::int64_t k = first; k <= last; ++k)
         for (int f = 0; f < recipe.fragments; ++f)
-          if (clock.copy_step(k, island, f) <= step && step < clock.merge_step(k, island, f))
+          if (clock.kept_from(k, island, f) <= step && step < clock.merge_step(k, island, f))
             now += 1.0 / recipe.fragments;
       most = std::max(most, now);
     }

@@ -30,6 +30,20 @@ class RotationClock {
   // shorter than a step.
   [[nodiscard]] bool prompt() const { return prompt_; }
 
+  // Islands that are averaged with each other in a round, directly or by way of others.
+  [[nodiscard]] const std::vector<std::vector<int>>& groups(std::int64_t k) const {
+    return groups_[std::size_t(k) % groups_.size()];
+  }
+  // Whether a fragment's S is over before the next one begins, so that both can lie in the same
+  // place: whoever is averaged with each other has copied before the first of them merges. A copy
+  // that leaves with a correction that still waits is no second one: until the step ends the
+  // parameters are what they were, and both can be told from them.
+  [[nodiscard]] bool one_copy() const { return one_copy_; }
+  // After which step S of a fragment is in memory.
+  [[nodiscard]] std::int64_t kept_from(std::int64_t k, int island, int fragment) const {
+    return copy_step(k, island, fragment) + (one_copy_ && copies_ahead(k, island, fragment));
+  }
+
   // What an island copies, or merges, after so many steps, in order; rounds in which it meets
   // nobody are left out.
   struct Appointment {
@@ -50,17 +64,23 @@ class RotationClock {
   [[nodiscard]] double start(std::int64_t k) const;
   [[nodiscard]] std::int64_t round_at(double time) const;
   [[nodiscard]] std::int64_t merged_by(std::int64_t k, int island, int fragment) const;
+  template <class StepOf>
+  [[nodiscard]] std::vector<Appointment> due(int island, std::int64_t steps, StepOf step_of) const;
+  void find_groups();
+  [[nodiscard]] bool takes_one_copy() const;
   [[nodiscard]] std::size_t at(int island, int fragment) const {
     return std::size_t(island) * std::size_t(recipe_.fragments) + std::size_t(fragment);
   }
 
   const Recipe& recipe_;
   bool prompt_ = false;
+  bool one_copy_ = false;
+  std::vector<std::vector<std::vector<int>>> groups_;  // by round of a period
   std::vector<double> starts_;
   double period_ = 0;
 };
 
-// The most models that one island has copied and not merged yet, at any step up to the last: what
+// The most models that one island keeps copied and not merged yet, at any step up to the last: what
 // an exchange needs beyond model and optimizer.
 [[nodiscard]] double copies_in_flight(const Recipe& recipe, std::int64_t last_step);
 

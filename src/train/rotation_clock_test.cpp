@@ -12,6 +12,7 @@
 namespace cotillion {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Two islands, rounds of two and a half steps, whole.
@@ -78,7 +79,11 @@ TEST(RotationClock, EveryRoundIsCopiedAndMergedOnceAndInOrder) {
 
 TEST(RotationClock, CountsTheCopiesInFlight) {
   Recipe recipe = two_and_a_half();
-  EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 2);  // one waits for its merge, one has left
+  // One waits for its merge while the next has left: that one is still in the parameters.
+  EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 1);
+  recipe.own_weight = 0.5;
+  EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 2);
+  recipe.own_weight = 1;
   recipe.rounds[0].length = 0.3;
   recipe.rounds[0].arrives = {0.3, 0.3, 0.3};
   EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 1);
@@ -89,6 +94,27 @@ TEST(RotationClock, CountsTheCopiesInFlight) {
   recipe.rounds[0].arrives[2] = recipe.rounds[0].arrives[3] = 0.3;
   recipe.islands = {"A"};
   EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 0.5);
+}
+
+TEST(RotationClock, OneCopyIsEnoughWhereAllHaveCopiedBeforeTheFirstMerges) {
+  Recipe recipe = two_and_a_half();
+  EXPECT_TRUE(RotationClock(recipe).one_copy());
+  EXPECT_THAT(RotationClock(recipe).groups(7), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+  EXPECT_EQ(RotationClock(recipe).kept_from(1, 0, 0), 3);  // copied after step 2, and ahead
+  EXPECT_EQ(RotationClock(recipe).kept_from(2, 0, 0), 5);
+  // Rounds shorter than a step: copies wait for the merges before them.
+  recipe.step_time = 0.4;
+  EXPECT_TRUE(RotationClock(recipe).one_copy());
+  recipe.step_time = 0.1;
+  recipe.momentum = 0.1;
+  EXPECT_FALSE(RotationClock(recipe).one_copy());
+  recipe.momentum = 0;
+  // B leaves when A has been told already, by somebody whom B does not hear.
+  recipe.rounds[0].leaves = {0, 0.2, 0};
+  recipe.rounds[0].arrives = {0.15, 0.25, 0.25};
+  EXPECT_FALSE(RotationClock(recipe).one_copy());
+  recipe.rounds[0].mixing = {0.5, 0, 0.5, 0, 1, 0, 0.5, 0, 0.5};
+  EXPECT_TRUE(RotationClock(recipe).one_copy());
 }
 
 PlanFile plan() {
@@ -138,6 +164,17 @@ TEST(PlayedPlan, ASlowerPaceIsTheSameRecipeOnLongerLinks) {
   const auto never = as_played(made, *recipe, 100'000, {Duration{1}, 1000});
   ASSERT_FALSE(never.has_value());
   EXPECT_THAT(never.error().message, HasSubstr("is possible"));
+}
+
+TEST(PlayedPlan, ASlowerPaceStretchesWhatBefallsLinks) {
+  Faults faults;
+  faults.lanes.push_back({Mishap::kJitter, {0}, 1, 1, Duration{2}, Duration{3}, Duration{50}});
+  faults.lanes.push_back({Mishap::kDown, {1}});
+  const Faults slow = slowed(faults, 4);
+  EXPECT_EQ(slow.lanes[0].by.ps, 8);
+  EXPECT_EQ(slow.lanes[0].from.ps, 12);
+  EXPECT_EQ(slow.lanes[0].until.ps, 200);
+  EXPECT_EQ(slow.lanes[1].until.ps, faults.lanes[1].until.ps);  // for ever
 }
 
 TEST(PlayedPlan, RefusesWhatPacketsDoNotPlay) {

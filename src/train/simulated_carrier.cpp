@@ -83,6 +83,7 @@ class Simulated final : public Carrier {
     return clock_.time_after(steps);
   }
   void on_gradients(Learner&, std::int64_t) override {}
+  [[nodiscard]] AroundStep around(std::int64_t) const override { return {}; }
 
   // Copies before merges: what is merged after the same step is added to the copy over there.
   void between(Learner& learner, std::int64_t steps,
@@ -94,18 +95,13 @@ class Simulated final : public Carrier {
       const auto copies = clock_.copies(island, steps);
       merges.push_back(clock_.merges(island, steps));
       any = any || !merges.back().empty();
-      if (copies.empty()) continue;
-      const std::vector<float> model = learner.row(Buffer::kModel, island);
-      for (const auto& due : copies) offer(model, steps, island, due);
+      for (const auto& due : copies) offer(learner, steps, island, due);
     }
     if (any) before_merge();
     for (int island = 0; island < islands_; ++island) {
       const bool late = late_[std::size_t(island)].exchange(false);
-      if (merges[std::size_t(island)].empty() && !late) continue;
-      std::vector<float> model = learner.row(Buffer::kModel, island);
-      for (const auto& due : merges[std::size_t(island)]) take(model, steps, island, due);
-      if (late) take_late(model, steps, island);
-      learner.set_row(Buffer::kModel, island, model);
+      for (const auto& due : merges[std::size_t(island)]) take(learner, steps, island, due);
+      if (late) take_late(learner, steps, island);
     }
   }
   [[nodiscard]] bool resumes() const override { return false; }
@@ -122,22 +118,19 @@ class Simulated final : public Carrier {
     const Span here = span(fragment);
     return std::span(model).subspan(std::size_t(here.first), std::size_t(here.count));
   }
-  static void add(const std::vector<float>& values, std::span<float> to) {
-    for (std::size_t e = 0; e < values.size(); ++e) to[e] += values[e];
-  }
 
   // Training's side.
-  void offer(const std::vector<float>& model, std::int64_t steps, IslandId island,
+  void offer(Learner& learner, std::int64_t steps, IslandId island,
              const RotationClock::Appointment& due) {
     if (due.round >= rounds_) return;
     const Span here = span(due.fragment);
-    const auto first = model.begin() + std::ptrdiff_t(here.first);
+    Offer offered{steps, std::vector<float>(std::size_t(here.count))};
+    learner.read(island, here.first, offered.values);
     const std::lock_guard lock(lock_);
-    place(island, due.fragment).offers[RoundId(due.round + 1)] = {
-        steps, {first, first + std::ptrdiff_t(here.count)}};
+    place(island, due.fragment).offers[RoundId(due.round + 1)] = std::move(offered);
     changed_.notify_all();
   }
-  void take(std::vector<float>& model, std::int64_t steps, IslandId island,
+  void take(Learner& learner, std::int64_t steps, IslandId island,
             const RotationClock::Appointment& due) {
     if (due.round >= rounds_) return;
     std::unique_lock lock(lock_);
@@ -150,16 +143,16 @@ class Simulated final : public Carrier {
       throw std::runtime_error("the simulation stands still");
     Laid* const found = find();
     if (found == nullptr) throw std::runtime_error(failure_);
-    add(found->values, part(model, due.fragment));
+    learner.add(island, span(due.fragment).first, found->values);
     found->taken = steps;
   }
   // A correction that comes late is added when it comes.
-  void take_late(std::vector<float>& model, std::int64_t steps, IslandId island) {
+  void take_late(Learner& learner, std::int64_t steps, IslandId island) {
     const std::lock_guard lock(lock_);
     for (int f = 0; f < job_.fragments; ++f)
       for (Laid& laid : place(island, f).laid)
         if (laid.late && laid.taken < 0) {
-          add(laid.values, part(model, f));
+          learner.add(island, span(f).first, laid.values);
           laid.taken = steps;
         }
   }
@@ -235,13 +228,10 @@ class Simulated final : public Carrier {
 
 Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, const Faults& faults,
                                                    std::int64_t steps) {
-  if (!faults.islands.empty())
-    return failure(
-        "faults of islands and clocks are simulated, not trained under: all islands step "
-        "together");
+  if (!faults.islands.empty()) return failure(kFaultsOfLinksOnly);
   const Recipe& recipe = played.recipe;
   SimulationSettings settings;
-  settings.faults = faults;
+  settings.faults = slowed(faults, played.pace);
   settings.seed = recipe.seed;
   settings.actors.payloads = Payloads::kReal;
   settings.actors.casting = played.casting;
@@ -250,7 +240,7 @@ Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, con
   if (recipe.wire != WireFormat::kF32 || recipe.moments > 0)
     return failure("only the ideal exchange has wire= and moments= of its own");
   if (recipe.own_weight < 1 || recipe.momentum > 0 || !RotationClock(recipe).prompt())
-    return stepwise_carrier(played.plan, recipe, std::move(settings));
+    return stepwise_carrier(played, std::move(settings));
   const auto casting = Casting::make(played.plan, played.casting);
   if (!casting) return Unexpected<Error>{casting.error()};
   return std::unique_ptr<Carrier>(

@@ -46,6 +46,7 @@ class Stepwise final : public Carrier {
     return double(steps) * recipe_.step_time;
   }
   void on_gradients(Learner&, std::int64_t) override {}
+  [[nodiscard]] AroundStep around(std::int64_t) const override { return {}; }
 
   // A step's gradient was taken on the parameters that were there when it began. Its update is
   // added when it ends, to what the network has made of them meanwhile.
@@ -111,16 +112,17 @@ class Stepwise final : public Carrier {
 
 }  // namespace
 
-std::unique_ptr<Carrier> stepwise_carrier(PlanFile plan, const Recipe& recipe,
-                                          SimulationSettings settings) {
-  settings.actors.step_time = {std::llround(recipe.step_time * kPicosecondsPerSecond)};
+std::unique_ptr<Carrier> stepwise_carrier(const PlayedPlan& played, SimulationSettings settings) {
+  const Recipe& recipe = played.recipe;
+  settings.actors.step_time = {
+      std::llround(recipe.step_time * played.pace * kPicosecondsPerSecond)};
   settings.actors.merge.own_weight = recipe.own_weight;
   settings.actors.merge.momentum = recipe.momentum;
   settings.actors.merge.momentum_only_with_everyone = true;
   if (recipe.momentum > 0)
     settings.actors.merge.momentum_at =
         recipe.momentum_at_sender ? MomentumAt::kSender : MomentumAt::kReceiver;
-  return std::make_unique<Stepwise>(std::move(plan), recipe, std::move(settings));
+  return std::make_unique<Stepwise>(played.plan, recipe, std::move(settings));
 }
 
 }  // namespace cotillion

@@ -5,10 +5,11 @@
 
 #include "sim/simulation.hpp"
 #include "train/carrier.hpp"
+#include "train/played_plan.hpp"
 
 namespace cotillion {
 
-[[nodiscard]] std::unique_ptr<Carrier> stepwise_carrier(PlanFile plan, const Recipe& recipe,
+[[nodiscard]] std::unique_ptr<Carrier> stepwise_carrier(const PlayedPlan& played,
                                                         SimulationSettings settings);
 
 }  // namespace cotillion

@@ -4,11 +4,17 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
 
 #include "train/text_folder.hpp"
+#include "train/training_file.hpp"
 
 namespace cotillion {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::uint64_t kTextSeed = 1;  // text is the same whatever the seeds of runs
 
@@ -36,6 +42,44 @@ bool is_of(const Training& training, const Recipe& recipe, std::uint64_t seed,
          training.settings.steps == settings.training.steps &&
          training.settings.rate == settings.training.rate;
 }
+
+// Where runs of a study keep what they have: each at a place of its own, models while it is
+// unfinished and its record alone when it is over. When all are over nothing is left.
+class Checkpoints {
+ public:
+  Checkpoints(std::string path, std::size_t runs) : path_(std::move(path)), runs_(runs) {}
+
+  // Empty where nothing is kept.
+  [[nodiscard]] std::string of(std::size_t run) const {
+    return path_.empty() || runs_ == 1 ? path_ : path_ + "." + std::to_string(run + 1);
+  }
+  // A run that was over before.
+  [[nodiscard]] std::optional<Training> kept(std::size_t run) const {
+    const std::string file = of(run);
+    if (file.empty() || !fs::exists(file) || fs::exists(file + ".models")) return std::nullopt;
+    std::ifstream text(file);
+    const auto read = read_trainings({std::istreambuf_iterator<char>(text), {}});
+    if (read && read->size() == 1 && read->front().finished) return read->front();
+    throw WrongCheckpoint(file + ": is not the record of a finished run; remove it to begin anew");
+  }
+  void keep(std::size_t run, const Training& training) const {
+    const std::string file = of(run);
+    if (file.empty() || runs_ == 1) return;
+    std::ofstream(file + ".new") << to_json(training).dump() << "\n";
+    fs::rename(file + ".new", file);
+    fs::remove(file + ".models");
+  }
+  void clear() const {
+    for (std::size_t run = 0; run < runs_ && !path_.empty(); ++run) {
+      fs::remove(of(run));
+      fs::remove(of(run) + ".models");
+    }
+  }
+
+ private:
+  const std::string path_;
+  const std::size_t runs_;
+};
 
 }  // namespace
 
@@ -67,19 +111,32 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
                                 const std::vector<Recipe>& recipes, std::vector<Training> earlier,
                                 const StudyEvents& events) {
   std::vector<Training> trainings = std::move(earlier);
+  const Checkpoints checkpoints(settings.training.checkpoint,
+                                settings.seeds.size() * recipes.size());
+  std::size_t run = 0;
   // Seed by seed: what is there when time runs out is a comparison of everything.
   for (const std::uint64_t seed : settings.seeds)
     for (const Recipe& recipe : recipes) {
+      const std::size_t number = run++;
       if (std::any_of(trainings.begin(), trainings.end(),
                       [&](const Training& t) { return is_of(t, recipe, seed, settings, study); }))
         continue;
       if (events.take && !events.take(recipe, seed)) continue;
+      if (const auto kept = checkpoints.kept(number)) {
+        if (!is_of(*kept, recipe, seed, settings, study))
+          throw WrongCheckpoint(checkpoints.of(number) + ": is of " + kept->recipe.name +
+                                ", or of other settings; remove it to train " + recipe.name +
+                                " anew");
+        trainings.push_back(*kept);
+        continue;
+      }
       LearnerSettings learner = settings.learner;
       learner.model = study.model;
       learner.islands = island_count(recipe);
       learner.seed = seed;
       TrainingSettings training = settings.training;
       training.seed = seed;
+      training.checkpoint = checkpoints.of(number);
       const ClockSummary account = make_dance(recipe)->account();
       const auto islands = events.learner(learner);
       std::unique_ptr<Carrier> carrier;
@@ -97,23 +154,22 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
       trainings.push_back(std::move(made));
       if (events.finished) events.finished(trainings);
       if (stopped) return trainings;
-      if (!training.checkpoint.empty()) {
-        std::filesystem::remove(training.checkpoint);
-        std::filesystem::remove(training.checkpoint + ".models");
-      }
+      checkpoints.keep(number, trainings.back());
     }
+  checkpoints.clear();
   return trainings;
 }
 
 std::string progress_text(const Recipe& recipe, std::uint64_t seed, const Progress& progress,
                           const ClockSummary& account) {
-  char text[160];
-  std::snprintf(text, sizeof text,
-                ", seed %llu: step %lld of %lld, round %.0f, loss %.3f, %.0f s left",
+  char text[160], loss[40] = "";
+  // Losses are read now and then.
+  if (progress.loss > 0) std::snprintf(loss, sizeof loss, ", loss %.3f", progress.loss);
+  std::snprintf(text, sizeof text, ", seed %llu: step %lld of %lld, round %.0f%s, %.0f s left",
                 static_cast<unsigned long long>(seed), static_cast<long long>(progress.step),
                 static_cast<long long>(progress.steps),
-                account.cycle > 0 ? std::floor(progress.seconds / account.cycle) : 0.0,
-                progress.loss, progress.left);
+                account.cycle > 0 ? std::floor(progress.seconds / account.cycle) : 0.0, loss,
+                progress.left);
   return recipe.name + text;
 }
 

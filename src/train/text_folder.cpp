@@ -15,7 +15,9 @@ Result<std::vector<Document>> read_folder(const std::string& folder) {
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error))
     if (at->is_regular_file(error)) paths.push_back(at->path());
-  if (error) return failure(folder + ": " + error.message());
+  if (error)
+    return failure("--data " + folder + ": " + error.message() +
+                   "; give a folder of text files, or synthetic:2MB");
   std::sort(paths.begin(), paths.end());
   std::vector<Document> documents;
   for (const fs::path& path : paths) {
@@ -25,7 +27,9 @@ Result<std::vector<Document>> read_folder(const std::string& folder) {
     if (text.size() < 64 || text.substr(0, 4096).find('\0') != std::string::npos) continue;
     documents.push_back({path.lexically_relative(folder).begin()->string(), std::move(text)});
   }
-  if (documents.empty()) return failure(folder + ": there is no text in it");
+  if (documents.empty())
+    return failure("--data " + folder +
+                   ": there is no text in it; files of 64 bytes and more count, without zeros");
   return documents;
 }
 

@@ -7,6 +7,7 @@
 
 #include "report/table.hpp"
 #include "tests/support/plans.hpp"
+#include "tests/support/small_learner.hpp"
 #include "train/recipes.hpp"
 #include "train/study.hpp"
 
@@ -71,11 +72,7 @@ int run() {
       fmt::print("{}: {}\n", policy, recipe.error().message);
       return 1;
     }
-    LearnerSettings learner;
-    learner.model = *model_named("mlp");
-    learner.islands = kIslands;
-    learner.device = "cpu";
-    learner.threads = 1;
+    const LearnerSettings learner = testing::small_learner(kIslands);
     TrainingSettings settings;
     settings.steps = kSteps;
     settings.rate = 8e-3;

@@ -1,5 +1,5 @@
-// Learner on libtorch. All that an island holds is one row of a matrix [islands, parameters], so
-// that moves are sums of rows; the model's parameters are views into it.
+// Learner on libtorch. All that an island holds is one row of a matrix [islands, parameters]; the
+// model's parameters are views into it.
 #include <torch/torch.h>
 
 #include <array>
@@ -7,9 +7,10 @@
 #include <map>
 #include <stdexcept>
 
-#include "base/check.hpp"
 #include "train/torch_graph.hpp"
+#include "train/torch_memory.hpp"
 #include "train/torch_model.hpp"
+#include "train/torch_vectors.hpp"
 
 // OpenBLAS has threads of its own, which libtorch does not know; null with other libraries.
 extern "C" __attribute__((weak)) void openblas_set_num_threads(int);
@@ -23,12 +24,19 @@ constexpr double kEpsilon = 1e-8;
 // Below it threads wait for each other longer than they work, all the more on a busy machine.
 constexpr std::int64_t kWorthThreads = 1'000'000;
 constexpr std::int64_t kWindowsAtOnce = 64;  // of an evaluation, to bound memory
-constexpr std::size_t kMatricesKept = 4096;
+constexpr std::int64_t kFileVersion = 2;     // of what a checkpoint's vectors mean
 
 torch::Device device_named(const std::string& name) {
   const bool there = torch::cuda::is_available();
-  if (name == "cuda" && !there) throw std::runtime_error("there is no GPU that libtorch can use");
+  if (name == "cuda" && !there)
+    throw std::runtime_error("there is no GPU that libtorch can use; leave --device cuda out");
   return (name == "cuda" || (name == "auto" && there)) ? torch::kCUDA : torch::kCPU;
+}
+
+std::int64_t elements_of(const std::vector<ParameterSpec>& specs) {
+  std::int64_t elements = 0;
+  for (const ParameterSpec& spec : specs) elements += spec.elements();
+  return elements;
 }
 
 class TorchLearner final : public Learner {
@@ -36,15 +44,18 @@ class TorchLearner final : public Learner {
   explicit TorchLearner(const LearnerSettings& settings)
       : settings_(settings),
         device_(device_named(settings.device)),
-        specs_(parameters_of(settings.model)) {
+        specs_(parameters_of(settings.model)),
+        elements_(elements_of(specs_)),
+        vectors_(settings.islands, elements_, device_) {
+    count_tensors();
+    bytes_before_ = tensor_bytes(device_);
     if (settings.bf16 && !device_.is_cuda())
-      throw std::runtime_error("bf16 steps are for GPUs; a CPU computes in f32");
+      throw std::runtime_error("bf16 steps are for GPUs; a CPU computes in f32: leave --bf16 out");
     at::globalContext().setAllowTF32CuBLAS(!settings.exact);
     if (device_.is_cuda()) {
       StepGraph::use_own_stream();
       repeat_exactly();
     }
-    for (const ParameterSpec& spec : specs_) elements_ += spec.elements();
     set_threads();
     draw_first_values();
     show_parameters();
@@ -54,29 +65,14 @@ class TorchLearner final : public Learner {
   [[nodiscard]] std::int64_t parameters() const override { return elements_; }
   [[nodiscard]] std::string device() const override { return device_.is_cuda() ? "cuda" : "cpu"; }
 
-  [[nodiscard]] int vectors() const override {
-    int count = 2;  // moments
-    for (const Tensor& buffer : buffers_) count += buffer.defined() ? 1 : 0;
-    return count;
+  [[nodiscard]] Memory memory() override {
+    return {tensor_bytes(device_) - bytes_before_, moving_};
   }
 
   void apply(const VectorMove& move) override {
-    const torch::NoGradGuard no_gradients;
-    const ExactProducts exact;
-    const Span span = span_of(move, elements_);
-    // Islands in runs, so that rows are slices; all sums are complete before anything is written.
-    std::vector<std::pair<Tensor, Tensor>> results;
-    for (std::size_t first = 0, end = 0; first < move.islands.size(); first = end) {
-      for (end = first + 1; end < move.islands.size(); ++end)
-        if (move.islands[end] != move.islands[end - 1] + 1) break;
-      const Rows rows = {first, end, move.islands[first]};
-      Tensor sum;
-      for (const Term& term : move.terms) add(sum, term, rows, span);
-      const Tensor target = slice(move.into, rows, span);
-      if (!sum.defined()) sum = torch::zeros_like(target);
-      results.emplace_back(target, on_wire(sum, move.wire));
-    }
-    for (auto& [target, sum] : results) target.copy_(sum);
+    const TensorPeak peak(device_);
+    vectors_.apply(move);
+    moving_ = std::max(moving_, peak.beyond());
   }
 
   void backward(const std::vector<std::uint8_t>& tokens) override {
@@ -91,31 +87,40 @@ class TorchLearner final : public Learner {
   }
 
   [[nodiscard]] std::vector<double> training_losses() override {
-    std::vector<double> means = numbers(loss_sum_);
+    std::vector<double> means = numbers_of(loss_sum_);
     for (double& mean : means) mean /= double(std::max<std::int64_t>(1, losses_summed_));
     loss_sum_.zero_();
     losses_summed_ = 0;
     return means;
   }
 
-  void update(double rate) override {
+  void update(double rate) override { (void)update_around(rate, {}, {}); }
+
+  Disagreement update_around(double rate, const AroundStep& around,
+                             const std::vector<double>& shares) override {
     const torch::NoGradGuard no_gradients;
-    Tensor& gradient = at(Buffer::kGradient);
+    const ExactProducts exact;
+    Tensor& gradient = vectors_.at(Buffer::kGradient);
     const Tensor norm = gradient.norm(2, 1, true);
     gradient.mul_((settings_.clip / (norm + 1e-6)).clamp_max(1));
     ++updates_;
-    Tensor &m = at(Buffer::kMomentOne), &v = at(Buffer::kMomentTwo);
-#if TORCH_VERSION_MAJOR >= 2
-    if (device_.is_cuda()) return fused_update(rate);
-#endif
-    model().mul_(decays_ * (-rate * settings_.decay) + 1);
-    m.mul_(settings_.beta1).add_(gradient, 1 - settings_.beta1);
-    v.mul_(settings_.beta2).addcmul_(gradient, gradient, 1 - settings_.beta2);
-    const double first = 1 - std::pow(settings_.beta1, double(updates_));
-    const double second = 1 - std::pow(settings_.beta2, double(updates_));
-    Tensor root = v.sqrt();
-    root.mul_(1 / std::sqrt(second)).add_(kEpsilon);
-    model().addcdiv_(m, root, -rate / first);
+    (void)vectors_.at(Buffer::kMomentOne), (void)vectors_.at(Buffer::kMomentTwo);
+    const TensorPeak peak(device_);
+    if (around.empty() && shares.empty() && device_.is_cuda()) {
+      step({0, elements_}, rate);
+      return {};
+    }
+    TorchVectors::Apart apart;
+    vectors_.each_slice({0, elements_}, [&](const Span& part) {
+      if (!around.empty()) vectors_.hold(part);
+      for (const VectorMove& move : around.before) vectors_.apply_to(move, part);
+      step(part, rate);
+      if (!shares.empty()) vectors_.look(apart, shares, part);
+      for (const VectorMove& move : around.after) vectors_.apply_to(move, part);
+      vectors_.release();
+    });
+    moving_ = std::max(moving_, peak.beyond());
+    return shares.empty() ? Disagreement{} : vectors_.seen(apart);
   }
 
   [[nodiscard]] std::vector<double> losses(const std::vector<std::uint8_t>& tokens) override {
@@ -129,52 +134,57 @@ class TorchLearner final : public Learner {
 
   [[nodiscard]] Disagreement disagreement(const std::vector<double>& shares) override {
     const torch::NoGradGuard no_gradients;
-    const Tensor middle = mean(shares);
-    const Tensor apart = (model() - middle).norm() / std::sqrt(double(settings_.islands));
-    const std::vector<double> both = numbers(torch::stack({apart, middle.norm()}));
-    return {both[0], both[1]};
+    const ExactProducts exact;
+    TorchVectors::Apart apart;
+    vectors_.each_slice({0, elements_},
+                        [&](const Span& part) { vectors_.look(apart, shares, part); });
+    return vectors_.seen(apart);
   }
 
   [[nodiscard]] std::vector<float> row(Buffer buffer, int island) override {
-    const Tensor here = at(buffer)[island].detach().to(torch::kCPU).contiguous();
-    return {here.data_ptr<float>(), here.data_ptr<float>() + here.numel()};
+    return vectors_.row(buffer, island);
   }
   void set_row(Buffer buffer, int island, const std::vector<float>& values) override {
-    COTILLION_CHECK(std::int64_t(values.size()) == elements_);
-    const torch::NoGradGuard no_gradients;
-    at(buffer)[island].copy_(torch::tensor(at::ArrayRef<float>(values)));
+    vectors_.set_row(buffer, island, values);
+  }
+  void read(int island, std::int64_t first, std::span<float> to) override {
+    vectors_.read(island, first, to);
+  }
+  void add(int island, std::int64_t first, std::span<const float> values) override {
+    vectors_.add(island, first, values);
   }
 
   void save(const std::string& path) override {
-    std::vector<Tensor> all = {torch::tensor(updates_), loss_sum_, torch::tensor(losses_summed_)};
-    for (const Tensor& buffer : buffers_)
+    std::vector<Tensor> all = {torch::tensor(kFileVersion), torch::tensor(updates_), loss_sum_,
+                               torch::tensor(losses_summed_)};
+    for (const Tensor& buffer : vectors_.all())
       all.push_back(buffer.defined() ? buffer.detach() : torch::empty({0}));
     torch::save(all, path);
   }
 
   void load(const std::string& path) override {
     std::vector<Tensor> all;
-    torch::load(all, path, device_);
-    if (all.size() != 3 + buffers_.size() || all[3].sizes() != model().sizes())
-      throw std::runtime_error(path + ": of another model");
+    try {
+      torch::load(all, path, device_);
+    } catch (const c10::Error& problem) {
+      // The library's own words are pages long.
+      const std::string text = problem.what_without_backtrace();
+      throw std::runtime_error(path + ": " + text.substr(0, text.find('\n')));
+    }
+    if (all.size() != 4 + kBufferCount || all[0].item<std::int64_t>() != kFileVersion)
+      throw std::runtime_error(path + ": written by another version of this program");
+    if (all[4].sizes() != model().sizes())
+      throw std::runtime_error(path + ": of another model, or of other islands");
     const torch::NoGradGuard no_gradients;
-    updates_ = all[0].item<std::int64_t>();
-    loss_sum_.copy_(all[1]);
-    losses_summed_ = all[2].item<std::int64_t>();
-    for (std::size_t b = 0; b < buffers_.size(); ++b)
-      if (all[3 + b].numel() > 0) at(Buffer(b)).copy_(all[3 + b]);
+    updates_ = all[1].item<std::int64_t>();
+    loss_sum_.copy_(all[2]);
+    losses_summed_ = all[3].item<std::int64_t>();
+    for (std::size_t b = 0; b < kBufferCount; ++b)
+      if (all[4 + b].numel() > 0) vectors_.at(Buffer(b)).copy_(all[4 + b]);
   }
 
  private:
-  Tensor& model() {
-    return buffers_[std::size_t(Buffer::kModel)];
-  }
-  // Most policies need few of them.
-  Tensor& at(Buffer which) {
-    Tensor& buffer = buffers_[std::size_t(which)];
-    if (!buffer.defined()) buffer = torch::zeros_like(model());
-    return buffer;
-  }
+  Tensor& model() { return vectors_.at(Buffer::kModel); }
 
   void set_threads() const {
     int threads = settings_.threads;
@@ -192,7 +202,7 @@ class TorchLearner final : public Learner {
       parts.push_back(spec.spread > 0 ? torch::randn({spec.elements()}) * spec.spread
                                       : torch::full({spec.elements()}, spec.start));
     const Tensor one = torch::cat(parts).unsqueeze(0);
-    model() = one.expand({settings_.islands, elements_}).contiguous().to(device_);
+    vectors_.begin(one.expand({settings_.islands, elements_}).contiguous().to(device_));
   }
 
   // Of the tokens that are in place: gradients, and losses added up.
@@ -207,33 +217,75 @@ class TorchLearner final : public Learner {
     loss_sum_.add_(losses.detach());
   }
 
+  // AdamW on these elements of all islands. Gradients are clipped by now.
+  void step(const Span& part, double rate) {
+#if TORCH_VERSION_MAJOR >= 2
+    if (device_.is_cuda()) return fused_step(part, rate);
+#endif
+    const auto some = [&](Buffer buffer) {
+      return vectors_.at(buffer).narrow(1, part.first, part.count);
+    };
+    Tensor x = some(Buffer::kModel), g = some(Buffer::kGradient), m = some(Buffer::kMomentOne),
+           v = some(Buffer::kMomentTwo);
+    const float kept = float(-rate * settings_.decay) + 1.0F;
+    for (const Stretch& stretch : stretches(part))
+      if (stretch.decays)
+        x.narrow(1, stretch.span.first - part.first, stretch.span.count).mul_(kept);
+    m.mul_(settings_.beta1).add_(g, 1 - settings_.beta1);
+    v.mul_(settings_.beta2).addcmul_(g, g, 1 - settings_.beta2);
+    const double first = 1 - std::pow(settings_.beta1, double(updates_));
+    const double second = 1 - std::pow(settings_.beta2, double(updates_));
+    Tensor root = v.sqrt();
+    root.mul_(1 / std::sqrt(second)).add_(kEpsilon);
+    x.addcdiv_(m, root, -rate / first);
+  }
+
+  // Elements next to each other that decay, or that do not.
+  struct Stretch {
+    Span span;
+    bool decays = false;
+  };
+  [[nodiscard]] std::vector<Stretch> stretches(const Span& part) const {
+    std::vector<Stretch> all;
+    std::int64_t first = 0;
+    for (const ParameterSpec& spec : specs_) {
+      const std::int64_t from = std::max(first, part.first);
+      const std::int64_t end = std::min(first + spec.elements(), part.first + part.count);
+      first += spec.elements();
+      if (from >= end) continue;
+      if (!all.empty() && all.back().decays == spec.decays)
+        all.back().span.count += end - from;
+      else
+        all.push_back({{from, end - from}, spec.decays});
+    }
+    return all;
+  }
+
 #if TORCH_VERSION_MAJOR >= 2
   // AdamW in one pass, over what decays and over what does not.
-  void fused_update(double rate) {
-    if (fused_.empty())
+  void fused_step(const Span& part, double rate) {
+    auto& parts = fused_[{part.first, part.count}];
+    if (parts.empty())
       for (const Buffer buffer :
            {Buffer::kModel, Buffer::kGradient, Buffer::kMomentOne, Buffer::kMomentTwo})
-        fused_.push_back(by_decay(at(buffer)));
+        parts.push_back(by_decay(vectors_.at(buffer), part));
     const Tensor steps = torch::full({}, double(updates_), model().options());
     for (std::size_t decays = 0; decays < 2; ++decays) {
-      const std::vector<Tensor> all_steps(fused_[0][decays].size(), steps);
-      at::_fused_adamw_(fused_[0][decays], fused_[1][decays], fused_[2][decays], fused_[3][decays],
-                        {}, all_steps, rate, settings_.beta1, settings_.beta2,
+      if (parts[0][decays].empty()) continue;
+      const std::vector<Tensor> all_steps(parts[0][decays].size(), steps);
+      at::_fused_adamw_(parts[0][decays], parts[1][decays], parts[2][decays], parts[3][decays], {},
+                        all_steps, rate, settings_.beta1, settings_.beta2,
                         decays == 1 ? settings_.decay : 0.0, kEpsilon, false, false);
     }
   }
   // Stretches of rows that do not decay, and those that do.
-  [[nodiscard]] std::array<std::vector<Tensor>, 2> by_decay(const Tensor& matrix) const {
-    std::array<std::vector<Tensor>, 2> parts;
-    for (std::int64_t row = 0; row < matrix.size(0); ++row) {
-      std::int64_t first = 0, end = 0;
-      for (std::size_t s = 0; s < specs_.size(); ++s) {
-        end += specs_[s].elements();
-        if (s + 1 < specs_.size() && specs_[s + 1].decays == specs_[s].decays) continue;
-        parts[specs_[s].decays ? 1 : 0].push_back(matrix[row].narrow(0, first, end - first));
-        first = end;
-      }
-    }
+  using ByDecay = std::array<std::vector<Tensor>, 2>;
+  [[nodiscard]] ByDecay by_decay(const Tensor& matrix, const Span& part) const {
+    ByDecay parts;
+    for (std::int64_t row = 0; row < matrix.size(0); ++row)
+      for (const Stretch& stretch : stretches(part))
+        parts[stretch.decays ? 1 : 0].push_back(
+            matrix[row].narrow(0, stretch.span.first, stretch.span.count));
     return parts;
   }
 #endif
@@ -249,14 +301,10 @@ class TorchLearner final : public Learner {
 
   // Leaves that share memory with the matrix, or with its copy in bf16.
   void show_parameters() {
-    std::vector<Tensor> decays;
-    for (const ParameterSpec& spec : specs_)
-      decays.push_back(torch::full({spec.elements()}, spec.decays ? 1.0 : 0.0));
-    decays_ = torch::cat(decays).unsqueeze(0).to(device_);
     if (settings_.bf16) brief_ = model().to(torch::kBFloat16);
     leaves_ = views(settings_.bf16 ? brief_ : model());
     for (Tensor& leaf : leaves_) leaf = leaf.detach().requires_grad_(true);
-    gradient_views_ = views(at(Buffer::kGradient));
+    gradient_views_ = views(vectors_.at(Buffer::kGradient));
   }
   [[nodiscard]] std::vector<Tensor> views(const Tensor& matrix) const {
     std::vector<Tensor> views;
@@ -274,76 +322,10 @@ class TorchLearner final : public Learner {
     return views;
   }
 
-  // TF32 would round what is sent.
-  class ExactProducts {
-   public:
-    ExactProducts() : before_(at::globalContext().allowTF32CuBLAS()) {
-      at::globalContext().setAllowTF32CuBLAS(false);
-    }
-    ~ExactProducts() { at::globalContext().setAllowTF32CuBLAS(before_); }
-    ExactProducts(const ExactProducts&) = delete;
-    ExactProducts& operator=(const ExactProducts&) = delete;
-
-   private:
-    const bool before_;
-  };
-
-  // Those of a move's islands, from the `first`-th up to the `end`-th, that are a slice of rows.
-  struct Rows {
-    std::size_t first, end;
-    int island;
-    [[nodiscard]] std::int64_t count() const { return std::int64_t(end - first); }
-  };
-  [[nodiscard]] Tensor slice(Buffer buffer, const Rows& rows, const Span& span) {
-    return at(buffer).narrow(0, rows.island, rows.count()).narrow(1, span.first, span.count);
-  }
-
-  void add(Tensor& sum, const Term& term, const Rows& rows, const Span& span) {
-    if (term.mixing.empty()) {
-      if (term.own == 0) return;
-      const Tensor own = slice(term.from, rows, span);
-      sum = sum.defined() ? sum.add_(own, term.own) : own * term.own;
-      return;
-    }
-    const auto n = std::ptrdiff_t(settings_.islands);
-    const std::vector<double> weights(term.mixing.begin() + std::ptrdiff_t(rows.first) * n,
-                                      term.mixing.begin() + std::ptrdiff_t(rows.end) * n);
-    const Tensor all = at(term.from).narrow(1, span.first, span.count);
-    if (term.wire == WireFormat::kBf16) {
-      const Tensor counts = matrix(weights).ne(0).sum(1, true).to(torch::kFloat32);
-      const Tensor added =
-          on_wire(torch::mm(matrix(weights) * counts, all), WireFormat::kBf16) / counts;
-      sum = sum.defined() ? sum.add_(added) : added;
-    } else {
-      sum = sum.defined() ? sum.addmm_(matrix(weights), all) : torch::mm(matrix(weights), all);
-    }
-  }
-
-  static Tensor on_wire(const Tensor& values, WireFormat wire) {
-    if (wire == WireFormat::kBf16) return values.to(torch::kBFloat16).to(torch::kFloat32);
-    if (wire == WireFormat::kI32)
-      return (values * std::ldexp(1.0, -kGridExponent))
-          .round_()
-          .mul_(std::ldexp(1.0, kGridExponent));
-    return values;
-  }
-
-  // A row of weights for each of some islands, on the device. Schedules repeat themselves.
-  [[nodiscard]] const Tensor& matrix(const std::vector<double>& weights) {
-    if (matrices_.size() > kMatricesKept) matrices_.clear();
-    Tensor& known = matrices_[weights];
-    if (!known.defined())
-      known = torch::tensor(at::ArrayRef<double>(weights), torch::kFloat64)
-                  .view({-1, settings_.islands})
-                  .to(torch::kFloat32)
-                  .to(device_);
-    return known;
-  }
-
   [[nodiscard]] Tensor mean(const std::vector<double>& shares) {
     const torch::NoGradGuard no_gradients;
     const ExactProducts exact;
-    return torch::mm(matrix(shares), model());
+    return torch::mm(vectors_.matrix(shares), model());
   }
 
   [[nodiscard]] Tensor on_device(const std::vector<std::uint8_t>& tokens, int islands) const {
@@ -369,29 +351,25 @@ class TorchLearner final : public Learner {
       sum.add_(losses_of(settings_.model, parameters, some.repeat({models.size(0), 1, 1})),
                double(some.size(1)));
     }
-    return numbers(sum / double(all.size(1)));
-  }
-
-  static std::vector<double> numbers(const Tensor& tensor) {
-    const Tensor here = tensor.to(torch::kCPU, torch::kFloat64).contiguous();
-    return {here.data_ptr<double>(), here.data_ptr<double>() + here.numel()};
+    return numbers_of(sum / double(all.size(1)));
   }
 
   const LearnerSettings settings_;
   const torch::Device device_;
   const std::vector<ParameterSpec> specs_;
-  std::int64_t elements_ = 0;
-  std::array<Tensor, kBufferCount> buffers_;
-  Tensor brief_;   // the models in bf16, of the step being taken
-  Tensor decays_;  // 1 for parameters that decay
+  const std::int64_t elements_;
+  TorchVectors vectors_;
+  std::int64_t bytes_before_ = 0;  // tensors of others
+  std::int64_t moving_ = 0;        // bytes at most beyond what is kept
+  Tensor brief_;                   // the models in bf16, of the step being taken
   std::int64_t updates_ = 0;
   Tensor loss_sum_;
   std::int64_t losses_summed_ = 0;
-  std::map<std::vector<double>, Tensor> matrices_;
   Tensor tokens_;  // of the step being taken, always in the same place
   std::unique_ptr<StepGraph> graph_;
 #if TORCH_VERSION_MAJOR >= 2
-  std::vector<std::array<std::vector<Tensor>, 2>> fused_;  // model, gradient, m, v
+  // By first element and number of elements: model, gradient, m, v.
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<ByDecay>> fused_;
 #endif
   std::vector<Tensor> leaves_, gradient_views_;
 };

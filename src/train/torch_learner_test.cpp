@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <fstream>
+#include <map>
 
 #include "base/random.hpp"
 #include "tests/support/plans.hpp"
+#include "tests/support/small_learner.hpp"
 #include "train/plain_vectors.hpp"
 #include "train/recipes.hpp"
 #include "train/simulated_carrier.hpp"
@@ -13,14 +16,7 @@
 namespace cotillion {
 namespace {
 
-LearnerSettings small(int islands) {
-  LearnerSettings settings;
-  settings.model = *model_named("mlp");
-  settings.islands = islands;
-  settings.device = "cpu";
-  settings.threads = 1;
-  return settings;
-}
+using testing::small_learner;
 
 Corpus text_for(int islands, Split split = Split::kAlike) {
   return *make_corpus(synthetic_documents(1, 200'000, islands), islands, split, 1, 4096);
@@ -83,7 +79,7 @@ std::vector<Recipe> all_kinds() {
 TEST(TorchLearner, EveryPolicyLearnsMoreThanHowOftenBytesCome) {
   const Corpus corpus = text_for(3);
   for (const Recipe& recipe : all_kinds()) {
-    const auto learner = make_learner(small(3));
+    const auto learner = make_learner(small_learner(3));
     TrainingSettings settings;
     settings.steps = 200;
     settings.rate = 1e-2;
@@ -97,7 +93,7 @@ TEST(TorchLearner, EveryPolicyLearnsMoreThanHowOftenBytesCome) {
 }
 
 TEST(TorchLearner, MovesAgreeWithPlainFloats) {
-  const auto learner = make_learner(small(3));
+  const auto learner = make_learner(small_learner(3));
   const auto elements = learner->parameters();
   PlainVectors plain(3, elements);
   Random random(5);
@@ -138,6 +134,78 @@ TEST(TorchLearner, MovesAgreeWithPlainFloats) {
     }
 }
 
+TEST(TorchLearner, MovesAroundAnUpdateAreThoseBeforeItAndThoseAfterIt) {
+  LearnerSettings settings = small_learner(3);
+  settings.model = {ModelSpec::Kind::kGpt, 1, 32, 2, 32};  // more than a slice
+  const auto by_slices = make_learner(settings), by_hand = make_learner(settings);
+  const Corpus corpus = text_for(3);
+  const std::vector<double> shares = {0.5, 0.25, 0.25};
+  const auto part = [](Buffer into, std::vector<Term> terms) {
+    return VectorMove{into, {0, 2}, std::move(terms), 1, 5, false, 3};
+  };
+  for (int step = 1; step <= 3; ++step) {
+    for (const auto& learner : {by_slices.get(), by_hand.get()}) {
+      learner->backward(draw_batch(corpus, 1, step, 2, 32));
+      learner->apply({Buffer::kSentEven, {0, 1, 2}, {{Buffer::kMomentOne}, {Buffer::kModel, 0.1}}});
+    }
+    const Learner::Disagreement apart = by_slices->update_around(
+        1e-2,
+        {{part(Buffer::kHeld, {{Buffer::kSentEven}}),
+          part(Buffer::kSentEven, {{Buffer::kSentEven}, {Buffer::kModel}})},
+         {part(Buffer::kModel, {{Buffer::kHeld}, {Buffer::kModel}})}},
+        shares);
+    by_hand->apply(part(Buffer::kTheta, {{Buffer::kSentEven}}));
+    by_hand->apply(part(Buffer::kSentEven, {{Buffer::kSentEven}, {Buffer::kModel}}));
+    by_hand->update(1e-2);
+    const Learner::Disagreement expected = by_hand->disagreement(shares);
+    EXPECT_EQ(apart.distance, expected.distance);
+    EXPECT_EQ(apart.norm, expected.norm);
+    by_hand->apply(part(Buffer::kModel, {{Buffer::kTheta}, {Buffer::kModel}}));
+    for (int i = 0; i < 3; ++i)
+      for (const Buffer buffer : {Buffer::kModel, Buffer::kSentEven})
+        EXPECT_EQ(by_slices->row(buffer, i), by_hand->row(buffer, i));
+  }
+}
+
+// Four bytes each: the model, its gradient, two moments of AdamW; and one copy in flight. Beside
+// them there are the tokens of a step and weights of a schedule.
+TEST(TorchLearner, AnIslandKeepsOneCopyBeyondModelAndOptimizer) {
+  const Corpus corpus = text_for(3);
+  std::vector<Recipe> recipes = all_kinds();
+  Recipe between = recipes[0];  // rounds of two and a half steps: a correction waits, a copy leaves
+  between.name = "whole, between steps";
+  for (RecipeRound& round : between.rounds) {
+    round.length = 0.25;
+    round.arrives = {0.25, 0.25, 0.25};
+  }
+  recipes.push_back(between);
+  LearnerSettings settings = small_learner(3);
+  settings.model = {ModelSpec::Kind::kGpt, 2, 64, 2, 16};
+  const std::map<std::string, double> expected = {
+      {"whole", 20},     {"streamed", 20},        {"whole, between steps", 20},
+      {"gossip", 20},    {"synchronous", 16},     {"lossy, with own weight", 28},
+      {"local SGD", 16}, {"Streaming DiLoCo", 28}};
+  int looked = 0;
+  for (const Recipe& recipe : recipes) {
+    const auto bytes = expected.find(recipe.name);
+    if (bytes == expected.end()) continue;
+    ++looked;
+    const auto learner = make_learner(settings);
+    TrainingSettings training;
+    training.steps = 12;
+    training.batch = 1;
+    training.evaluations = 1;
+    training.windows = 4;
+    const Training made = train(*learner, recipe, corpus, settings.model, training);
+    EXPECT_GE(made.memory.kept, bytes->second) << recipe.name;
+    EXPECT_LT(made.memory.kept, bytes->second + 0.05) << recipe.name;
+    // 16,384 elements at a time, of 120,000.
+    EXPECT_GT(made.memory.moving, 0) << recipe.name;
+    EXPECT_LT(made.memory.moving, 3) << recipe.name;
+  }
+  EXPECT_EQ(looked, int(expected.size()));
+}
+
 TEST(TorchLearner, AResumedRunEndsWithTheSameLosses) {
   const std::string file = ::testing::TempDir() + "cotillion-checkpoint";
   std::remove(file.c_str());
@@ -148,16 +216,16 @@ TEST(TorchLearner, AResumedRunEndsWithTheSameLosses) {
   settings.evaluations = 3;
   settings.checkpoint = file;
   settings.resume = true;
-  const auto whole = make_learner(small(3));
+  const auto whole = make_learner(small_learner(3));
   TrainingSettings without = settings;
   without.checkpoint.clear();
   const Training expected = train(*whole, recipe, corpus, *model_named("mlp"), without);
   EXPECT_EQ(expected.steps, 60);
-  const auto first = make_learner(small(3));
+  const auto first = make_learner(small_learner(3));
   const Training stopped = train(*first, recipe, corpus, *model_named("mlp"), settings,
                                  [](const Progress& at) { return at.step == 25; });
   EXPECT_FALSE(stopped.finished);
-  const auto second = make_learner(small(3));
+  const auto second = make_learner(small_learner(3));
   const Training resumed = train(*second, recipe, corpus, *model_named("mlp"), settings);
   EXPECT_TRUE(resumed.finished);
   ASSERT_EQ(resumed.points.size(), expected.points.size());
@@ -188,7 +256,8 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
       settings.steps = 80;
       settings.rate = 1e-2;
       settings.evaluations = 2;
-      const auto ideally = make_learner(small(3)), simulated = make_learner(small(3));
+      const auto ideally = make_learner(small_learner(3)),
+                 simulated = make_learner(small_learner(3));
       const auto played = as_played(plan, *recipe, simulated->parameters());
       ASSERT_TRUE(played.has_value()) << played.error().message;
       const Training expected =
@@ -213,7 +282,7 @@ TEST(TorchLearner, AStudyRunsEachRecipeOnceForEachSeed) {
   settings.model = "mlp";
   settings.data = "synthetic:100kB";
   settings.seeds = {1, 2};
-  settings.learner = small(3);
+  settings.learner = small_learner(3);
   settings.training.steps = 4;
   settings.training.evaluations = 1;
   const auto study = prepare(settings, 3);
@@ -243,8 +312,48 @@ TEST(TorchLearner, AStudyRunsEachRecipeOnceForEachSeed) {
   EXPECT_EQ(carriers, 6);
 }
 
+TEST(TorchLearner, AStudyThatWasStoppedGoesOnWhereItWas) {
+  const std::string file = ::testing::TempDir() + "cotillion-study";
+  StudySettings settings;
+  settings.model = "mlp";
+  settings.data = "synthetic:100kB";
+  settings.learner = small_learner(3);
+  settings.training.steps = 12;
+  settings.training.evaluations = 2;
+  const auto study = prepare(settings, 3);
+  ASSERT_TRUE(study.has_value()) << study.error().message;
+  StudyEvents events;
+  events.learner = make_learner;
+  const std::vector<Recipe> recipes = {all_kinds()[0], all_kinds()[1]};
+  const auto expected = run_study(settings, *study, recipes, {}, events);
+  settings.training.checkpoint = file;
+  settings.training.resume = true;
+  events.progress = [](const Recipe& recipe, std::uint64_t, const Progress& at,
+                       const ClockSummary&) { return recipe.name == "streamed" && at.step == 7; };
+  EXPECT_FALSE(run_study(settings, *study, recipes, {}, events).back().finished);
+  events.progress = {};
+  int made = 0;
+  events.learner = [&](const LearnerSettings& learner) {
+    ++made;
+    return make_learner(learner);
+  };
+  // Others, in its place, are told that it is not theirs.
+  EXPECT_THROW((void)run_study(settings, *study, {recipes[1], recipes[0]}, {}, events),
+               WrongCheckpoint);
+  made = 0;
+  const auto resumed = run_study(settings, *study, recipes, {}, events);
+  EXPECT_EQ(made, 1);  // the first was over
+  ASSERT_EQ(resumed.size(), 2u);
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_TRUE(resumed[r].finished);
+    EXPECT_EQ(resumed[r].points.back().loss_of_mean, expected[r].points.back().loss_of_mean);
+  }
+  for (const char* left : {"", ".1", ".2", ".1.models", ".2.models"})
+    EXPECT_FALSE(std::ifstream(file + left).good()) << left;
+}
+
 TEST(TorchLearner, ATransformerLearnsOnItsOwnIslandToo) {
-  LearnerSettings settings = small(2);
+  LearnerSettings settings = small_learner(2);
   settings.model = {ModelSpec::Kind::kGpt, 1, 32, 2, 32};
   const auto learner = make_learner(settings);
   const Corpus corpus = text_for(2, Split::kBySource);

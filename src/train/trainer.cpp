@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numbers>
+#include <sstream>
 #include <stdexcept>
 
 #include "train/rotation_clock.hpp"
@@ -102,8 +103,12 @@ class Run {
     learner_.backward(draw_batch(corpus_, settings_.seed, step_, settings_.batch, context_));
     ++unread_;
     carrier_.on_gradients(learner_, step_);
-    learner_.update(rate(step_));
-    move_after(step_);
+    const AroundStep around = carrier_.around(step_);
+    if (around.empty())
+      learner_.update(rate(step_));
+    else
+      update_around(around);
+    move_after(step_, around.empty());
     if (step_ % kReadEvery == 0) read_losses();
     return !result_.diverged;
   }
@@ -121,13 +126,21 @@ class Run {
     result_.diverged = !std::isfinite(mean);
   }
 
-  void move_after(std::int64_t step) {
-    carrier_.between(learner_, step, [this] { measure(); });
+  // Merges with the update, and perhaps some more after it.
+  void update_around(const AroundStep& around) {
+    const bool measured = measures();
+    const Learner::Disagreement now = learner_.update_around(
+        rate(step_), around, measured ? recipe_.shares : std::vector<double>());
+    if (measured) note(now);
+  }
+  void move_after(std::int64_t step, bool measures_too = true) {
+    carrier_.between(learner_, step, [&] {
+      if (measures_too && measures()) note(learner_.disagreement(recipe_.shares));
+    });
   }
   // Models are large, and some policies merge after every step.
-  void measure() {
-    if (merges_++ % settings_.distance_every != 0) return;
-    const Learner::Disagreement now = learner_.disagreement(recipe_.shares);
+  bool measures() { return merges_++ % settings_.distance_every == 0; }
+  void note(const Learner::Disagreement& now) {
     distance_ += now.distance;
     ++distances_;
   }
@@ -156,7 +169,10 @@ class Run {
   }
 
   void finish() {
-    result_.memory.vectors = learner_.vectors();
+    const Learner::Memory memory = learner_.memory();
+    const double each = double(result_.parameters) * island_count(recipe_);
+    result_.memory.kept = double(memory.kept) / each;
+    result_.memory.moving = double(memory.moving) / each;
     if (recipe_.kind == Recipe::Kind::kRotation)
       result_.memory.in_flight = copies_in_flight(recipe_, step_);
     result_.steps = step_;
@@ -198,12 +214,49 @@ class Run {
     if (!settings_.resume || settings_.checkpoint.empty() ||
         !std::filesystem::exists(settings_.checkpoint) || !carrier_.resumes())
       return false;
+    try {
+      take_up();
+    } catch (const std::exception& problem) {
+      throw WrongCheckpoint(settings_.checkpoint + ": cannot be taken up again: " + problem.what() +
+                            "; give another --checkpoint, or remove it and " +
+                            settings_.checkpoint + ".models to begin anew");
+    }
+    return true;
+  }
+
+  // What a checkpoint has that this run has not; empty where it is one of this run.
+  [[nodiscard]] std::string difference(const Training& earlier) const {
+    const auto other = [](const std::string& what, const std::string& of,
+                          const std::string& instead) {
+      return "it has " + what + " " + of + ", and this run " + instead;
+    };
+    const auto text = [](double number) {
+      std::ostringstream out;
+      out << number;
+      return out.str();
+    };
+    const TrainingSettings& settings = earlier.settings;
+    if (earlier.recipe.name != recipe_.name)
+      return other("policy", earlier.recipe.name, recipe_.name);
+    if (settings.seed != settings_.seed)
+      return other("seed", std::to_string(settings.seed), std::to_string(settings_.seed));
+    if (settings.batch != settings_.batch)
+      return other("batches of", std::to_string(settings.batch), std::to_string(settings_.batch));
+    if (settings.rate != settings_.rate)
+      return other("learning rate", text(settings.rate), text(settings_.rate));
+    if (earlier.unigram_entropy != corpus_.unigram_entropy) return "it has seen other text";
+    if (earlier.steps > last_)
+      return "it is at step " + std::to_string(earlier.steps) + ", and this run ends after " +
+             std::to_string(last_);
+    return "";
+  }
+
+  void take_up() {
     std::ifstream file(settings_.checkpoint);
     const Json record = Json::parse(file);
     const Training earlier = training_from(record);
-    if (earlier.recipe.name != recipe_.name || earlier.settings.seed != settings_.seed)
-      throw std::runtime_error(settings_.checkpoint + ": a checkpoint of " + earlier.recipe.name +
-                               ", not of " + recipe_.name);
+    if (const std::string other = difference(earlier); !other.empty())
+      throw std::runtime_error(other);
     learner_.load(settings_.checkpoint + ".models");
     result_.points = earlier.points;
     result_.computed_seconds = earlier.computed_seconds;
@@ -218,7 +271,6 @@ class Run {
     lately_ = unfinished.at("lately");
     while (next_evaluation_ < evaluate_at_.size() && evaluate_at_[next_evaluation_] <= step_)
       ++next_evaluation_;
-    return true;
   }
 
   Learner& learner_;

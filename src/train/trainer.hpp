@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -48,15 +49,17 @@ struct LabRecord {
   std::int64_t copies = 0, corrections = 0;
   std::int64_t late = 0;     // copies that were renewed after they had left: older ones were sent
   double latest_ms = 0;      // by how much, the worst
-  std::int64_t missing = 0;  // contributions that corrections lacked
+  std::int64_t missing = 0;  // contributions that corrections lacked, wholly or in part
   double process_mb = 0;  // that a training process has in memory, libraries left out; the largest
   double agent_mb = 0;    // the same of an agent, with the desk that both share
+  double agent_before_mb = 0;         // before there was anything on it
   std::vector<std::string> problems;  // sentences
 };
 
-// What an island keeps of vectors as long as its model, each of four bytes a parameter.
+// What an island's learner takes, bytes per parameter of its model, as the allocator counts them.
 struct MemoryRecord {
-  int vectors = 0;       // model, gradient, two moments, and what the policy needs beyond them
+  double kept = 0;       // model, gradient, two moments, and what the policy needs beyond them
+  double moving = 0;     // more, at most, while vectors are moved and stepped
   double in_flight = 0;  // models that are copied and not merged yet, at most
 };
 
@@ -94,8 +97,13 @@ struct Progress {
 [[nodiscard]] std::int64_t last_step(const Carrier& carrier, double step_time,
                                      const TrainingSettings& settings);
 
+// It is of another run, or damaged; the text says of which, and what to do.
+struct WrongCheckpoint : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // By the recipe's ideal carrier unless another is given. `watch` is told now and then and returns
-// true to stop. Throws std::exception when a checkpoint cannot be written or read.
+// true to stop. Throws WrongCheckpoint, or another std::exception when one cannot be written.
 [[nodiscard]] Training train(Learner& learner, const Recipe& recipe, const Corpus& corpus,
                              const ModelSpec& model, const TrainingSettings& settings,
                              const std::function<bool(const Progress&)>& watch = {},

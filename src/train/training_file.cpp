@@ -67,14 +67,20 @@ Json to_json(const LabRecord& lab) {
   return {{"copies", lab.copies},     {"corrections", lab.corrections},
           {"late_copies", lab.late},  {"latest_ms", lab.latest_ms},
           {"missing", lab.missing},   {"process_mb", lab.process_mb},
-          {"agent_mb", lab.agent_mb}, {"problems", lab.problems}};
+          {"agent_mb", lab.agent_mb}, {"agent_before_mb", lab.agent_before_mb},
+          {"problems", lab.problems}};
 }
 
 LabRecord lab_from(const Json& json) {
-  return {whole(json, "copies", 0, kMany),      whole(json, "corrections", 0, kMany),
-          whole(json, "late_copies", 0, kMany), number(json, "latest_ms", 0, kMany),
-          whole(json, "missing", 0, kMany),     number(json, "process_mb", 0, kMany),
-          number(json, "agent_mb", 0, kMany),   json.at("problems")};
+  return {whole(json, "copies", 0, kMany),
+          whole(json, "corrections", 0, kMany),
+          whole(json, "late_copies", 0, kMany),
+          number(json, "latest_ms", 0, kMany),
+          whole(json, "missing", 0, kMany),
+          number(json, "process_mb", 0, kMany),
+          number(json, "agent_mb", 0, kMany),
+          json.contains("agent_before_mb") ? number(json, "agent_before_mb", 0, kMany) : 0,
+          json.at("problems")};
 }
 
 Recipe recipe_from(const Json& json) {
@@ -90,6 +96,7 @@ Recipe recipe_from(const Json& json) {
   recipe.fragments = int(whole(json, "fragments", 1, 4096));
   if (json.contains("grain")) recipe.grain = whole(json, "grain", 1, kMany);
   recipe.own_weight = number(json, "own_weight", 0, 1);
+  if (json.contains("progress")) recipe.progress = number(json, "progress", 0, 1);
   recipe.momentum = number(json, "momentum", 0, 1);
   recipe.momentum_at_sender = json.at("momentum_at_sender");
   recipe.lost = number(json, "lost", 0, 0.9);
@@ -149,8 +156,15 @@ std::string wrong_with(const Recipe& recipe) {
       return "leaves_s and arrives_s are not one for each island and fragment";
     for (std::size_t t = 0; timed && t < round.leaves.size(); ++t)
       if (!(round.leaves[t] >= 0 && round.leaves[t] <= round.arrives[t] &&
-            round.arrives[t] <= round.length * (1 + 1e-9)))
-        return "a fragment leaves after it arrives, or arrives after its round";
+            round.leaves[t] <= round.length))
+        return "a fragment leaves after it arrives, or after its round";
+  }
+  for (std::size_t r = 0; timed && r < recipe.rounds.size(); ++r) {
+    const RecipeRound& round = recipe.rounds[r];
+    const RecipeRound& next = recipe.rounds[(r + 1) % recipe.rounds.size()];
+    for (std::size_t t = 0; t < round.leaves.size(); ++t)
+      if (round.arrives[t] > (round.length + next.leaves[t]) * (1 + 1e-9))
+        return "a fragment leaves again before it has arrived";
   }
   return "";
 }
@@ -241,6 +255,7 @@ Json to_json(const Recipe& recipe) {
                {"fragments", recipe.fragments},
                {"grain", recipe.grain},
                {"own_weight", recipe.own_weight},
+               {"progress", recipe.progress},
                {"momentum", recipe.momentum},
                {"momentum_at_sender", recipe.momentum_at_sender},
                {"lost", recipe.lost},
@@ -308,8 +323,8 @@ Json to_json(const Training& training) {
                {"diverged", training.diverged},
                {"points", Json::array()}};
   for (const TrainingPoint& point : training.points) json["points"].push_back(to_json(point));
-  json["memory"] = {{"vectors", training.memory.vectors},
-                    {"bytes_per_parameter", 4 * training.memory.vectors},
+  json["memory"] = {{"bytes_per_parameter", training.memory.kept},
+                    {"moving_bytes_per_parameter", training.memory.moving},
                     {"models_in_flight", training.memory.in_flight}};
   if (training.lab) json["lab"] = to_json(*training.lab);
   return json;
@@ -353,8 +368,10 @@ Training training_from(const Json& json) {
       throw std::runtime_error("island_loss is not one for each island");
   }
   if (training.points.empty()) throw std::runtime_error("a training without points");
-  if (json.contains("memory"))
-    training.memory = {int(whole(json.at("memory"), "vectors", 0, 1000)),
+  // Earlier versions counted vectors in place of bytes, and some twice.
+  if (json.contains("memory") && !json.at("memory").contains("vectors"))
+    training.memory = {number(json.at("memory"), "bytes_per_parameter", 0, 1e6),
+                       number(json.at("memory"), "moving_bytes_per_parameter", 0, 1e6),
                        number(json.at("memory"), "models_in_flight", 0, 1000)};
   if (json.contains("lab")) training.lab = lab_from(json.at("lab"));
   return training;

@@ -5,49 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include "base/units.hpp"
 #include "report/table.hpp"
+#include "train/training_figures.hpp"
+#include "train/training_runs.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr std::size_t kSchedulesToRank = 5;  // fewer are no ranking
-
-// Runs of one policy, whatever their seeds, best policy first.
-using Runs = std::vector<const Training*>;
-
-double final_loss(const Training& training) {
-  const bool none = training.points.empty() || training.diverged;
-  return none ? INFINITY : training.points.back().loss_of_mean;
-}
-
-double mean_of(const Runs& runs, const auto& field) {
-  double sum = 0;
-  for (const Training* run : runs) sum += field(*run);
-  return sum / double(runs.size());
-}
-
-double spread_of(const Runs& runs, const auto& field) {
-  const double mean = mean_of(runs, field);
-  double squares = 0;
-  for (const Training* run : runs) squares += (field(*run) - mean) * (field(*run) - mean);
-  return runs.size() < 2 ? 0 : std::sqrt(squares / double(runs.size() - 1));
-}
-
-std::vector<Runs> by_policy(const std::vector<Training>& trainings) {
-  std::map<std::string, Runs> groups;
-  for (const Training& training : trainings)
-    groups[training.recipe.name + "\n" + training.model + "\n" + training.data].push_back(
-        &training);
-  std::vector<Runs> ordered;
-  for (auto& [name, runs] : groups) ordered.push_back(std::move(runs));
-  std::stable_sort(ordered.begin(), ordered.end(), [](const Runs& a, const Runs& b) {
-    return mean_of(a, final_loss) < mean_of(b, final_loss);
-  });
-  return ordered;
-}
 
 double mean_island_loss(const Training& training) {
   if (training.points.empty() || training.points.back().island_loss.empty()) return INFINITY;
@@ -55,17 +22,6 @@ double mean_island_loss(const Training& training) {
   double sum = 0;
   for (const double loss : each) sum += loss;
   return sum / double(each.size());
-}
-
-// Mean over the second half of a run, relative to the norm of the model.
-double late_distance(const Training& training) {
-  double sum = 0, count = 0;
-  for (std::size_t p = training.points.size() / 2; p < training.points.size(); ++p)
-    if (training.points[p].norm > 0) {
-      sum += training.points[p].distance / training.points[p].norm;
-      ++count;
-    }
-  return count > 0 ? sum / count : 0;
 }
 
 double predicted(const Training& training, const std::string& objective) {
@@ -98,11 +54,14 @@ std::string number(double value, const char* form = "{:.4f}") {
   return std::isfinite(value) ? fmt::format(fmt::runtime(form), value) : "–";
 }
 
+bool knows_memory(const Training& training) {
+  return training.memory.kept > 0;
+}
+
 Rows rows_of(const std::vector<Training>& trainings) {
   const bool target = std::any_of(trainings.begin(), trainings.end(),
                                   [](const Training& t) { return t.settings.target > 0; });
-  const bool memory = std::any_of(trainings.begin(), trainings.end(),
-                                  [](const Training& t) { return t.memory.vectors > 0; });
+  const bool memory = std::any_of(trainings.begin(), trainings.end(), knows_memory);
   Rows rows = {{"policy", "loss", "±", "behind the best", "islands", "distance", "steps", "Mtokens",
                 "clock s", "trains", "GB sent"}};
   if (memory) rows[0].emplace_back("B/parameter");
@@ -119,8 +78,7 @@ Rows rows_of(const std::vector<Training>& trainings) {
                     number(one.seconds, "{:.1f}"), fmt::format("{:.0f} %", 100 * one.utilisation),
                     number(one.egress_bytes / 1e9, "{:.1f}")});
     if (memory)
-      rows.back().push_back(one.memory.vectors > 0 ? fmt::format("{}", 4 * one.memory.vectors)
-                                                   : "–");
+      rows.back().push_back(knows_memory(one) ? fmt::format("{:.1f}", one.memory.kept) : "–");
     if (target)
       rows.back().push_back(
           number(mean_of(runs, [](const Training& t) { return t.target_time.value_or(INFINITY); }),
@@ -209,12 +167,25 @@ std::string about(const std::vector<Training>& trainings) {
       one.settings.batch, one.settings.rate, one.device, one.unigram_entropy);
 }
 
+// Empty where nobody counted.
+std::string memory_text(const std::vector<Training>& trainings) {
+  double moving = 0;
+  for (const Training& training : trainings) moving = std::max(moving, training.memory.moving);
+  if (std::none_of(trainings.begin(), trainings.end(), knows_memory)) return "";
+  return fmt::format(
+      "B/parameter is what an island's learner keeps between steps, as its allocator counts it: "
+      "model, gradient and AdamW's moments are 16, a copy in flight is 4. While vectors are moved "
+      "and stepped it has up to {:.1f} more.",
+      moving);
+}
+
 std::string lab_text(const Training& training) {
   const LabRecord& lab = *training.lab;
   std::string text = fmt::format("{}: {} copies and {} corrections through real agents and edges; ",
                                  training.recipe.name, lab.copies, lab.corrections);
-  text += lab.missing == 0 ? std::string("nothing was missing")
-                           : fmt::format("{} contributions were missing", lab.missing);
+  text += lab.missing == 0
+              ? std::string("nothing was missing")
+              : fmt::format("{} contributions were missing, wholly or in part", lab.missing);
   text += lab.late == 0 ? std::string(", and every copy was renewed before it left.")
                         : fmt::format(
                               ", and {} copies were renewed too late, by {:.0f} ms at worst: this "
@@ -222,95 +193,11 @@ std::string lab_text(const Training& training) {
                               lab.late, lab.latest_ms);
   text += fmt::format(
       " A training process has {:.0f} MB in memory, its agent {:.0f} MB with the desk that they "
-      "share: {:.0f} bytes per parameter.",
-      lab.process_mb, lab.agent_mb, lab.agent_mb * 1e6 / double(training.parameters));
+      "share: {:.0f} before anything lay on it, and {:.1f} bytes per parameter.",
+      lab.process_mb, lab.agent_mb, lab.agent_before_mb,
+      std::max(0.0, lab.agent_mb - lab.agent_before_mb) * 1e6 / double(training.parameters));
   for (const std::string& problem : lab.problems) text += " " + problem + ".";
   return text;
-}
-
-// The mean over seeds, point by point.
-Series curve(const Runs& runs, const auto& x, const auto& y) {
-  Series series;
-  series.name = runs[0]->recipe.name;
-  std::size_t points = runs[0]->points.size();
-  for (const Training* run : runs) points = std::min(points, run->points.size());
-  for (std::size_t p = 1; p < points; ++p) {
-    double mean = 0;
-    for (const Training* run : runs) mean += y(run->points[p]) / double(runs.size());
-    series.points.emplace_back(x(runs[0]->points[p]), mean);
-  }
-  return series;
-}
-
-Chart loss_chart(const std::vector<Runs>& policies, bool against_tokens) {
-  Chart chart;
-  chart.title = against_tokens ? "Loss against tokens" : "Loss against time";
-  chart.x_label =
-      against_tokens ? "tokens, all islands together (millions)" : "time on the planned clock (s)";
-  chart.y_label = "held-out loss of the averaged model (nats per byte)";
-  const bool seeds = std::any_of(policies.begin(), policies.end(),
-                                 [](const Runs& runs) { return runs.size() > 1; });
-  chart.caption = seeds ? "Mean over seeds; best at the end first." : "Best at the end first.";
-  chart.y_from_zero = false;
-  for (const Runs& runs : policies)
-    chart.series.push_back(curve(
-        runs, [&](const TrainingPoint& p) { return against_tokens ? p.tokens / 1e6 : p.seconds; },
-        [](const TrainingPoint& p) { return p.loss_of_mean; }));
-  return chart;
-}
-
-Chart distance_chart(const std::vector<Runs>& policies) {
-  Chart chart;
-  chart.title = "Disagreement before merges";
-  chart.x_label = "time on the planned clock (s)";
-  chart.y_label = "distance of islands from their mean, per norm of the mean";
-  for (const Runs& runs : policies)
-    if (late_distance(*runs[0]) > 0)
-      chart.series.push_back(curve(
-          runs, [](const TrainingPoint& p) { return p.seconds; },
-          [](const TrainingPoint& p) { return p.norm > 0 ? p.distance / p.norm : NAN; }));
-  return chart;
-}
-
-Chart island_chart(const Training& training) {
-  Chart chart;
-  chart.title = "Loss of each island";
-  chart.x_label = "time on the planned clock (s)";
-  chart.y_label = "held-out loss (nats per byte)";
-  chart.caption = fmt::format("{}, seed {}.", training.recipe.name, training.settings.seed);
-  chart.y_from_zero = false;
-  for (std::size_t i = 0; i < training.recipe.islands.size(); ++i) {
-    Series series;
-    series.name = training.recipe.islands[i];
-    for (const TrainingPoint& point : training.points)
-      if (point.step > 0 && !point.island_loss.empty())
-        series.points.emplace_back(point.seconds, point.island_loss[i]);
-    chart.series.push_back(std::move(series));
-  }
-  Series mean;
-  mean.name = "the averaged model";
-  mean.emphasised = true;
-  for (const TrainingPoint& point : training.points)
-    if (point.step > 0) mean.points.emplace_back(point.seconds, point.loss_of_mean);
-  chart.series.push_back(std::move(mean));
-  return chart;
-}
-
-Chart prediction_chart(const std::vector<Runs>& policies) {
-  Chart chart;
-  chart.title = "Disagreement against predicted staleness";
-  chart.x_label = "squared staleness, with delays as stepped (ms)";
-  chart.y_label = "distance of islands from their mean, per norm of the mean";
-  chart.kind = Chart::Kind::kScatter;
-  Series series;
-  series.name = "policies that train while they exchange";
-  for (const Runs& runs : policies)
-    if (const auto measured = measured_staleness(*runs[0])) {
-      series.points.emplace_back(measured->squared, mean_of(runs, late_distance));
-      series.labels.push_back(runs[0]->recipe.name);
-    }
-  if (!series.points.empty()) chart.series.push_back(std::move(series));
-  return chart;
 }
 
 }  // namespace
@@ -338,6 +225,8 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
 std::string training_text(const std::vector<Training>& trainings) {
   if (trainings.empty()) return "no training\n";
   std::string text = wrapped(about(trainings)) + "\n" + table_of(rows_of(trainings)).text();
+  const std::string memory = memory_text(trainings);
+  if (!memory.empty()) text += "\n" + wrapped(memory);
   const Rows staleness = staleness_rows(trainings);
   if (staleness.size() > 1) text += "\n" + table_of(staleness).text();
   for (const Training& training : trainings)
@@ -357,12 +246,17 @@ IllustratedPage training_page(const std::vector<Training>& trainings, const std:
     return page.figures.back().svg;
   };
   page.page.sections.push_back({"Loss", {about(trainings)}, rows_of(trainings), {}});
+  if (const std::string memory = memory_text(trainings); !memory.empty())
+    page.page.sections.back().paragraphs.push_back(memory);
   for (const Training& training : trainings)
     if (training.lab) page.page.sections.back().paragraphs.push_back(lab_text(training));
   std::vector<std::string>& figures = page.page.sections.back().figures;
   figures.push_back(drawn("loss-against-time", loss_chart(policies, false)));
+  const Chart late = late_loss_chart(policies);
+  if (!late.series.empty()) figures.push_back(drawn("loss-at-the-end", late));
   figures.push_back(drawn("loss-against-tokens", loss_chart(policies, true)));
-  figures.push_back(drawn("loss-of-islands", island_chart(*policies[0][0])));
+  const Chart islands = island_chart(*policies[0][0]);
+  if (!islands.series.empty()) figures.push_back(drawn("loss-of-islands", islands));
   Section disagreement{"Disagreement and staleness", {}, {}, {}};
   const Rows staleness = staleness_rows(trainings);
   if (staleness.size() > 1) disagreement.table = staleness;

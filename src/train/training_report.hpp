@@ -17,8 +17,8 @@ namespace cotillion {
 // With rank correlations of what predicts loss, where enough policies have a prediction.
 [[nodiscard]] std::string training_text(const std::vector<Training>& trainings);
 
-// Loss against the clock and against tokens, of each island, disagreement against the clock and
-// against what the plan predicts.
+// Loss against the clock, closely where policies are near each other, and against tokens, of each
+// island, disagreement against the clock and against what the plan predicts.
 [[nodiscard]] IllustratedPage training_page(const std::vector<Training>& trainings,
                                             const std::string& made_by);
 

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "train/training_figures.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {
@@ -33,8 +34,8 @@ Training training(const std::string& name, std::uint64_t seed, double last) {
                  {20, 10, 2000, last, {last, last + 0.1}, last, 0.2, 2}};
   made.target_time = time_to(made.points, 3);
   made.parameters = 1000;
-  made.memory = {6, 1.5};
-  made.lab = {10, 20, 1, 2.5, 3, 4, 0.024, {"it rained"}};
+  made.memory = {20.5, 0.25, 1.5};
+  made.lab = {10, 20, 1, 2.5, 3, 4, 0.024, 0.004, {"it rained"}};
   return made;
 }
 
@@ -61,11 +62,35 @@ TEST(TrainingReport, SeedsAreOneLineWithTheirSpreadAndTheBestComesFirst) {
   EXPECT_THAT(text, HasSubstr("2.1000"));
   EXPECT_THAT(text, HasSubstr("0.1414"));
   EXPECT_THAT(text, HasSubstr("10 copies and 20 corrections"));
-  EXPECT_THAT(text, HasSubstr("24 bytes per"));
+  EXPECT_THAT(text, HasSubstr("20.0 bytes"));
+  EXPECT_THAT(text, HasSubstr("20.5"));  // bytes that an island keeps for a parameter
+  EXPECT_THAT(text, HasSubstr("0.2 more"));
   EXPECT_THAT(text, HasSubstr("1.5000"));  // behind the fast one of the same seed
   const IllustratedPage page = training_page(all, "tests");
   EXPECT_EQ(page.figures.size(), 5u);
   EXPECT_THAT(page.figures[0].svg, HasSubstr("slow"));
+}
+
+TEST(TrainingReport, WhereNothingWasMergedNobodyLookedHowFarIslandsAreApart) {
+  std::vector<Training> all = {training("a", 1, 2)};
+  all[0].points.push_back(all[0].points.back());
+  all[0].points.back().distance = 0;
+  EXPECT_DOUBLE_EQ(late_distance(all[0]), 0.1);  // 0.2 at a norm of 2
+  const Chart chart = distance_chart(by_policy(all));
+  ASSERT_EQ(chart.series.size(), 1u);
+  EXPECT_EQ(chart.series[0].points.size(), 2u);
+}
+
+TEST(TrainingReport, PoliciesThatEndFarAboveAreLeftOutOfTheCloseLook) {
+  const std::vector<Training> all = {training("a", 1, 2), training("b", 1, 2.1),
+                                     training("c", 1, 4)};
+  const Chart chart = late_loss_chart(by_policy(all));
+  ASSERT_EQ(chart.series.size(), 2u);
+  EXPECT_EQ(chart.series[0].name, "a");
+  EXPECT_EQ(chart.series[0].points.front().first, 5);  // of 10 s
+  EXPECT_THAT(chart.caption, HasSubstr("one policy"));
+  const std::vector<Training> alone = {all[0]};
+  EXPECT_TRUE(late_loss_chart(by_policy(alone)).series.empty());
 }
 
 TEST(TrainingReport, RanksAgreeWhateverTheScale) {

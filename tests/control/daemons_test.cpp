@@ -217,6 +217,14 @@ TEST_F(Daemons, SayWhatIsWrongBeforeTheyBegin) {
               2);
     EXPECT_THAT(said(name), HasSubstr("name one address and port of this host"));
   }
+  for (const char* nobody : {"127.0.0.1", "127.0.0.1:99999", "host:"}) {
+    const std::string name = fmt::format("nobody {}", ++number);
+    EXPECT_EQ(start(name, {COTILLION_BINARY, "edge", "--island", "A", "--listen", "127.0.0.1",
+                           "--coordinator", nobody})
+                  .wait(),
+              2);
+    EXPECT_THAT(said(name), HasSubstr("ends in no port; write it like 192.0.2.1:29800"));
+  }
   EXPECT_EQ(start("b", {COTILLION_BINARY, "island", "--island", "A", "--listen", "127.0.0.1",
                         "--socket", edge})
                 .wait(),

@@ -218,7 +218,8 @@ TEST_F(LabPlay, EndsCleanlyWhenItIsAskedToBeforeItPlays) {
     const pid_t lab = start_lab({"--rounds", "2000", "--json"});
     const auto spaces = wait_until_built(lab);
     ::kill(lab, signal);
-    EXPECT_NE(wait_for(lab), 0) << said();
+    // On a busy machine round one may have begun: then it is played, and told.
+    EXPECT_TRUE(wait_for(lab) != 0 || !answer().at("measured").at("rounds").empty()) << said();
     expect_nothing_left(spaces);
   }
 }

@@ -1,5 +1,7 @@
 // Training through the runtime on real sockets, islands as processes, beside the same training by
 // the simulator and by the formula.
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/lab/lab_of_three.hpp"
@@ -14,9 +16,6 @@ class LabTraining : public testing::LabOfThree {
   void SetUp() override {
     LabOfThree::SetUp();
     if (IsSkipped()) return;
-    const testing::fs::path library =
-        testing::fs::path(COTILLION_BINARY).parent_path() / "libcotillion_torch.so";
-    if (!testing::fs::exists(library)) GTEST_SKIP() << "this build has no libtorch";
     // Slack for machines that are busy: rounds of 0.6 s, of which packets need 0.1.
     ASSERT_EQ(wait_for(start(
                   {"plan", (folder_ / "map.toml").string(), "--schedule", "all-to-all", "--slack",
@@ -76,6 +75,48 @@ TEST_F(LabTraining, LearnsTheSameIdeallySimulatedAndInTheLab) {
         near("distance", 1e-5 * (1 + ideal[p].at("distance").get<double>()));
       }
   }
+}
+
+// For three seconds A and B do not hear each other, nor A and C. In the simulator and in the lab
+// the same contributions are missing then, and models drift as far apart.
+TEST_F(LabTraining, FaultsOfLinksBefallTheModelsAsTheyDoInTheSimulator) {
+  std::ofstream(folder_ / "faults.toml")
+      << "[[down]]\non = \"A-B\"\nfrom = \"2s\"\nuntil = \"5s\"\n";
+  // Of one training against another, where they differ most.
+  const auto ratio = [](const Json& a, const Json& b) {
+    double most = 1;
+    for (std::size_t p = 1; p < a.at("points").size(); ++p) {
+      const double now = a.at("points")[p].at("distance").get<double>() /
+                         b.at("points")[p].at("distance").get<double>();
+      most = std::max({most, now, 1 / now});
+    }
+    return most;
+  };
+  double apart = INFINITY;
+  for (int tries = 0; tries < 3 && apart > 1.05; ++tries) {
+    ASSERT_EQ(wait_for(start_training({"--steps", "40", "--evaluations", "8", "--exchange", "ideal",
+                                       "--exchange", "simulated", "--exchange", "lab", "--json",
+                                       "--faults", (folder_ / "faults.toml").string()})),
+              0)
+        << said();
+    const Json trainings = answer().at("trainings");
+    ASSERT_EQ(trainings.size(), 3u);
+    EXPECT_GE(trainings[2].at("lab").at("missing").get<int>(), 12) << said();
+    EXPECT_EQ(trainings[2].at("lab").at("problems"), Json::array());
+    EXPECT_GT(ratio(trainings[1], trainings[0]), 1.5);
+    apart = ratio(trainings[2], trainings[1]);
+  }
+  EXPECT_LT(apart, 1.05);
+}
+
+TEST_F(LabTraining, RefusesFaultsOfIslands) {
+  std::ofstream(folder_ / "faults.toml") << "[[dead]]\nisland = \"C\"\nfrom = \"1s\"\n";
+  const pid_t training =
+      start_training({"--exchange", "lab", "--faults", (folder_ / "faults.toml").string()});
+  EXPECT_EQ(wait_for(training), 2);
+  EXPECT_NE(said().find("faults.toml: faults of islands, edges and clocks are simulated"),
+            std::string::npos)
+      << said();
 }
 
 TEST_F(LabTraining, LeavesNothingBehindWhenItIsInterruptedOrKilled) {

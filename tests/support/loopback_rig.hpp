@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include <functional>
+#include <set>
 
 #include "protocol/receiver.hpp"
 #include "run/edge_host.hpp"
@@ -65,6 +66,8 @@ struct RigSettings {
   InjectorSettings on_receive, on_send;
   bool direct = false;
   BitsPerSecond rate{400e6};  // of each stream
+  BitsPerSecond last_hop{0};  // as the edge believes it to be; 0: not known
+  bool bursts = false;        // what is due at once comes to the edge at once
 };
 
 inline Seal seal_of(const RigSettings& settings, JobId job, int name, BootId boot) {
@@ -116,12 +119,19 @@ class RigIslands final : ReceiverEvents {
   }
 
   void pump(Instant now) {
-    for (const auto& stream : streams_) stream->sender->on_time(now, *stream);
+    for (const auto& stream : streams_) {
+      stream->sender->on_time(now, *stream);
+      stream->out.flush();
+    }
     for (int came = batch_.receive(socket_); came > 0; came = batch_.receive(socket_))
       for (int i = 0; i < came; ++i)
         for_each_packet(batch_[i], {}, [&](ByteView packet, ByteView) {
-          if (carries_sum(read_header(packet).value().type())) ++sums_;
-          receiver_->on_packet(now, packet, *requests_, *this);
+          const Header header = read_header(packet).value();
+          if (carries_sum(header.type())) ++sums_;
+          if (carries_sum(header.type()) && !header.has(flag::kResent) &&
+              !seen_.insert(header.sequence).second)
+            ++repeats_;
+          if (!deaf(header)) receiver_->on_packet(now, packet, *requests_, *this);
         });
     receiver_->on_time(now, *requests_, *this);
     out_.flush();
@@ -161,6 +171,9 @@ class RigIslands final : ReceiverEvents {
   [[nodiscard]] bool closed() const { return closed_; }
   [[nodiscard]] std::uint64_t sums() const { return sums_; }
   [[nodiscard]] std::span<const std::vector<std::byte>> sent() const { return sent_; }
+  // Sums that came a second time and are not marked so.
+  [[nodiscard]] std::uint64_t repeats() const { return repeats_; }
+  std::function<bool(const Header&)> deaf = [](const Header&) { return false; };
   std::function<bool(int island)> silent = [](int) { return false; };
 
  private:
@@ -181,7 +194,7 @@ class RigIslands final : ReceiverEvents {
       if (rig.silent(self) || self == kReceiving) return;
       if (rig.sent_.size() < 64) rig.sent_.emplace_back(packet.begin(), packet.end());
       out.add_copy(group, packet);
-      out.flush();
+      if (!rig.settings_.bursts) out.flush();
     }
     RigIslands& rig;
     int self;
@@ -213,7 +226,8 @@ class RigIslands final : ReceiverEvents {
   Endpoint edge_;
   RoundId round_ = 0;
   bool closed_ = false;
-  std::uint64_t sums_ = 0;
+  std::uint64_t sums_ = 0, repeats_ = 0;
+  std::set<std::uint32_t> seen_;              // sequences
   std::vector<std::vector<std::byte>> sent_;  // the first packets on the wire
 };
 
@@ -230,6 +244,7 @@ class LoopbackRig {
     spec.slots = settings.slots;
     spec.resend_packets = settings.resend_packets;
     spec.heartbeat = {20'000'000'000};
+    spec.last_hop = settings.last_hop;
     std::vector<Edge> edges;
     for (int shard = 0; shard < settings.shards; ++shard) {
       const AggregationSpec share = shard_share(spec, shard, settings.shards);

@@ -29,6 +29,7 @@ class Switchboard final : private CoordinatorOutbox {
   // After wait().
   [[nodiscard]] const Coordinator& coordinator() const { return coordinator_; }
   [[nodiscard]] const std::string& said() const { return said_; }
+  [[nodiscard]] int hasty() const { return hasty_; }  // turns of members that did not wait at all
 
   // A member's end. It must not outlive the switchboard; what breaks it is cut().
   class End final : public Line {
@@ -36,6 +37,7 @@ class Switchboard final : private CoordinatorOutbox {
     End(Switchboard& board, ConnectionId number) : board_(board), number_(number) {}
     [[nodiscard]] std::optional<LineEvent> next(Duration wait) override {
       std::unique_lock lock(board_.lock_);
+      if (wait.ps <= 0) ++board_.hasty_;
       auto& queue = board_.to_member_[number_];
       board_.news_.wait_for(lock, std::chrono::nanoseconds(wait.ps / 1000),
                             [&] { return !queue.empty(); });
@@ -113,6 +115,7 @@ class Switchboard final : private CoordinatorOutbox {
   std::deque<Event> to_coordinator_;
   std::map<ConnectionId, std::deque<LineEvent>> to_member_;
   ConnectionId connections_ = 0;
+  int hasty_ = 0;
   std::thread thread_;
 };
 

@@ -1,0 +1,120 @@
+// One copy in flight, whatever rounds and steps there are, against a copy for every round.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "base/random.hpp"
+#include "train/dance.hpp"
+#include "train/plain_vectors.hpp"
+#include "train/rotation_clock.hpp"
+
+namespace cotillion {
+namespace {
+
+// The rule with a copy of its own for every round, in double: what one copy must amount to.
+class CopyForEveryRound {
+ public:
+  explicit CopyForEveryRound(const Recipe& recipe)
+      : recipe_(recipe), clock_(recipe_), n_(std::size_t(island_count(recipe))), x_(n_) {
+    for (auto& island : x_) island.assign(std::size_t(recipe.fragments), 0.0);
+  }
+  double& x(int island, int f) { return x_[std::size_t(island)][std::size_t(f)]; }
+  void after(std::int64_t steps) {
+    const auto [first, last] = clock_.rounds_at(steps);
+    for (std::int64_t k = first; k <= last; ++k)
+      for (int f = 0; f < recipe_.fragments; ++f) {
+        for (int i = 0; i < int(n_); ++i)
+          if (clock_.copy_step(k, i, f) == steps)
+            sent_[{k, i, f}] = clock_.copies_ahead(k, i, f) ? merged(k - 1, i, f) : x(i, f);
+        for (int i = 0; i < int(n_); ++i)
+          if (clock_.merge_step(k, i, f) == steps) x(i, f) = merged(k, i, f);
+      }
+  }
+
+ private:
+  // average + p (x − S), for those who meet somebody.
+  double merged(std::int64_t k, int i, int f) {
+    if (!clock_.meets(k, i)) return x(i, f);
+    double average = 0;
+    for (std::size_t j = 0; j < n_; ++j)
+      if (const double weight = clock_.round(k).mixing[std::size_t(i) * n_ + j]; weight != 0)
+        average += weight * sent_.at({k, int(j), f});
+    return average + recipe_.progress * (x(i, f) - sent_.at({k, i, f}));
+  }
+  const Recipe recipe_;
+  const RotationClock clock_;
+  const std::size_t n_;
+  std::vector<std::vector<double>> x_;
+  std::map<std::tuple<std::int64_t, int, int>, double> sent_;
+};
+
+// Four islands in random groups, rounds and steps of random length, leaving and arriving at random.
+Recipe random_rotation(Random& random) {
+  constexpr std::size_t islands = 4;
+  Recipe recipe;
+  recipe.kind = Recipe::Kind::kRotation;
+  for (std::size_t i = 0; i < islands; ++i) recipe.islands.push_back(std::string(1, char('A' + i)));
+  recipe.shares.assign(islands, 1.0 / islands);
+  if (random.between(0, 1) == 0) recipe.progress = random.unit();
+  recipe.fragments = int(random.between(1, 3));
+  recipe.step_time = 0.03 + 0.3 * random.unit();
+  for (std::int64_t r = random.between(1, 3); r > 0; --r) {
+    RecipeRound round{0.1 + 0.3 * random.unit(), std::vector<double>(16, 0.0), {}, {}, false};
+    std::vector<int> group(islands);
+    for (int& g : group) g = int(random.between(0, 2));
+    for (std::size_t i = 0; i < islands; ++i)
+      for (std::size_t j = 0; j < islands; ++j)
+        if (group[i] == group[j])
+          round.mixing[i * islands + j] =
+              1.0 / double(std::count(group.begin(), group.end(), group[i]));
+    for (std::size_t i = 0; i < islands; ++i)
+      for (int f = 0; f < recipe.fragments; ++f) {
+        round.leaves.push_back(round.length * (f + random.unit()) / (2 * recipe.fragments));
+        round.arrives.push_back(round.length *
+                                (0.5 + 0.5 * (f + random.unit()) / recipe.fragments));
+      }
+    recipe.rounds.push_back(std::move(round));
+  }
+  return recipe;
+}
+
+TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
+  Random random(11);
+  for (int world = 0; world < 300; ++world) {
+    const Recipe recipe = random_rotation(random);
+    ASSERT_TRUE(RotationClock(recipe).one_copy()) << world;
+    const auto dance = make_dance(recipe);
+    CopyForEveryRound expected(recipe);
+    PlainVectors rows(4, recipe.fragments);
+    const auto apply = [&](const std::vector<VectorMove>& moves) {
+      for (const VectorMove& move : moves) {
+        EXPECT_NE(move.into, Buffer::kSentOdd);
+        rows.apply(move);
+      }
+    };
+    apply(dance->after(0));
+    expected.after(0);
+    for (std::int64_t step = 1; step <= 40; ++step) {
+      const AroundStep around = dance->around(step);
+      apply(around.before);
+      for (int i = 0; i < 4; ++i)
+        for (int f = 0; f < recipe.fragments; ++f) {
+          const auto increment = float(random.between(-8, 8));
+          rows.at(Buffer::kModel, i, f) += increment;
+          expected.x(i, f) += double(increment);
+        }
+      apply(around.after);
+      apply(dance->after(step));
+      expected.after(step);
+      for (int i = 0; i < 4; ++i)
+        for (int f = 0; f < recipe.fragments; ++f)
+          ASSERT_NEAR(rows.at(Buffer::kModel, i, f), expected.x(i, f), 1e-3)
+              << "world " << world << ", step " << step << ", island " << i << ", fragment " << f;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cotillion
