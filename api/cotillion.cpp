@@ -53,6 +53,7 @@ void hand_over(cotillion_job& job, const Correction& from, cotillion_correction&
   into.members = from.account.members;
   into.first = from.first;
   into.count = from.values.size();
+  into.scale = from.account.scale;
   into.values = from.values.data();
   into.absent = std::min<std::uint32_t>(from.account.absent, cotillion::kDeskAbsences);
   for (std::uint32_t i = 0; i < into.absent; ++i) {

@@ -8,7 +8,7 @@
  *     optimizer_step(model);
  *     cotillion_correction c;
  *     while (cotillion_poll(job, &c) == COTILLION_OK) {
- *       add c.values to elements c.first … of the model;
+ *       for elements c.first … of the model: x = c.scale * x + c.values[i];
  *       cotillion_done(job, &c);
  *     }
  *     if (cotillion_step(job) != COTILLION_OK) break;
@@ -48,14 +48,16 @@ typedef struct cotillion_absence {
   uint32_t first_chunk; /* the first of them, counted over the whole model */
 } cotillion_absence;
 
-/* What is to be added to elements [first, first + count) of the model. It lies in memory that is
- * shared with the agent and is yours until cotillion_done; do not keep it for long. */
+/* What becomes of elements [first, first + count) of the model: x ← scale · x + value. It lies in
+ * memory that is shared with the agent and is yours until cotillion_done; do not keep it for
+ * long. */
 typedef struct cotillion_correction {
   uint32_t round;    /* of the exchange it comes from; the newest, if it is of several */
   uint32_t rounds;   /* that are in it: more than one when nobody looked for a while */
   uint32_t members;  /* of the clique, this island included */
   uint64_t first;
   uint64_t count;
+  float scale; /* 1, unless the job keeps only a share of what is learned in flight */
   const float* values;
   uint32_t absent;                   /* how many of the clique are missing, in part or wholly */
   const cotillion_absence* absences; /* valid until the next poll or wait */
@@ -92,7 +94,7 @@ cotillion_status cotillion_poll(cotillion_job* job, cotillion_correction* correc
 /* The same, waiting so long at most (LATE). */
 cotillion_status cotillion_wait(cotillion_job* job, double seconds,
                                 cotillion_correction* correction);
-/* It was added to the model. */
+/* The model is as it says. */
 void cotillion_done(cotillion_job* job, const cotillion_correction* correction);
 
 /* What the last call that did not answer OK or NONE has to say; valid until the next call. */

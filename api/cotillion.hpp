@@ -54,12 +54,12 @@ class Job {
   // Between two optimizer steps. False when the job has ended.
   bool step() { return expect(cotillion_step(job_.get())); }
 
-  // Adds everything that has come to the model, and says how many corrections that was.
+  // Merges everything that has come into the model, and says how many corrections that was.
   int merge(std::span<float> model) {
     int merged = 0;
     cotillion_correction correction{};
     while (cotillion_poll(job_.get(), &correction) == COTILLION_OK) {
-      add(correction, model);
+      apply(correction, model);
       ++merged;
     }
     return merged;
@@ -68,7 +68,7 @@ class Job {
   std::optional<cotillion_correction> merge_next(std::span<float> model, double seconds) {
     cotillion_correction correction{};
     if (!expect(cotillion_wait(job_.get(), seconds, &correction))) return {};
-    add(correction, model);
+    apply(correction, model);
     return correction;
   }
   // Who is missing from the last correction, in words.
@@ -78,9 +78,11 @@ class Job {
   struct Leave {
     void operator()(cotillion_job* job) const { cotillion_leave(job); }
   };
-  void add(cotillion_correction& correction, std::span<float> model) {
-    for (std::uint64_t i = 0; i < correction.count; ++i)
-      model[correction.first + i] += correction.values[i];
+  void apply(cotillion_correction& correction, std::span<float> model) {
+    for (std::uint64_t i = 0; i < correction.count; ++i) {
+      float& x = model[correction.first + i];
+      x = correction.scale * x + correction.values[i];
+    }
     cotillion_done(job_.get(), &correction);
     correction.values = nullptr;
   }

@@ -30,6 +30,7 @@ struct Options {
   std::string join_within = "60s";
   std::string exchange = "whole";
   int fragments = 8;
+  double progress = 1;
   std::string element = "f32";
   int exponent = 0;
   int shards = 1;
@@ -61,6 +62,7 @@ CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
   settings.casting.patience = option_value(parse_duration(options.patience), "--patience");
   settings.casting.exchange = options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
   settings.casting.fragments = options.fragments;
+  settings.progress = options.progress;
   return settings;
 }
 
@@ -155,13 +157,12 @@ void warn_of(const cotillion::Outcome& outcome, DaemonLog& said) {
 void run(const Options& options, Outcome& code) {
   expect_port("--listen", options.listen);
   if (!options.output.empty()) expect_writable(options.output);
-  const std::string text = read_file(options.plan);
-  const auto plan = read_plan(text, options.plan);
-  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
-  CoordinatorSettings settings = settings_of(options, *plan);
+  const LoadedPlan loaded = load_plan(options.plan);
+  const PlanFile& plan = loaded.plan;
+  CoordinatorSettings settings = settings_of(options, plan);
   const ClockTrust clock = ask_clock_trust();
   settings.clock = clock.estimate;
-  auto coordinator = Coordinator::make(instant_now(settings.zero), *plan, text, settings);
+  auto coordinator = Coordinator::make(instant_now(settings.zero), plan, loaded.text, settings);
   if (!coordinator) throw Stop{kAnswerIsNo, options.plan + ": " + coordinator.error().message};
   const DaemonLogSettings spoken = log_settings(options.daemon, "coordinator");
   const bool words = spoken.form == LogForm::kWords;
@@ -172,7 +173,7 @@ void run(const Options& options, Outcome& code) {
     auto server = ControlServer::listen(options.listen);
     if (!server) throw Stop{kWorldFailed, server.error().message};
     Shown shown(*coordinator,
-                {plan->map, settings.version, fingerprint(text), settings.rounds, clock});
+                {plan.map, settings.version, loaded.fingerprint, settings.rounds, clock});
     const auto status = open_status(options.daemon, shown.pages(), said);
     const auto progress = progress_line();
     CoordinatorHooks hooks;
@@ -182,29 +183,29 @@ void run(const Options& options, Outcome& code) {
     };
     hooks.look = [&] {
       shown.look();
-      if (words) progress(waiting_text(plan->map, *coordinator));
+      if (words) progress(waiting_text(plan.map, *coordinator));
     };
     hooks.asked_to_stop = [&] { return interrupt.asked() ? "asked to stop by a signal" : ""; };
     hooks.note(fmt::format("coordinator on port {}: {} islands, {} to be played", server->port(),
-                           plan->map.islands.size(),
+                           plan.map.islands.size(),
                            counted(std::size_t(settings.rounds), "round")));
     shown.ready();
     host(*server, *coordinator, settings.zero, hooks);
     if (words) end_progress();
   }
   for (const Loss& loss : coordinator->losses())
-    said.warn("lost", {{"who", to_text(plan->map, loss.who)},
+    said.warn("lost", {{"who", to_text(plan.map, loss.who)},
                        {"after_round", loss.after},
                        {"reason", loss.reason}});
   Provenance made_by = provenance();
-  made_by.inputs.emplace_back("plan", fingerprint(text));
-  auto outcome = measured_outcome(*plan, coordinator->casting(), coordinator->accounts());
+  made_by.inputs.emplace_back("plan", loaded.fingerprint);
+  auto outcome = measured_outcome(plan, coordinator->casting(), coordinator->accounts());
   outcome.settings = {{"exchange", options.exchange}, {"patience", options.patience}};
   const bool whole = outcome.rounds.size() == std::size_t(settings.rounds);
   const bool good = holds(outcome) && whole && coordinator->losses().empty();
   if (!holds(outcome)) warn_of(outcome, said);
   const Json json =
-      to_json(outcome_file(*plan, std::move(outcome), made_by, OutcomeKind::kMeasured));
+      to_json(outcome_file(plan, std::move(outcome), made_by, OutcomeKind::kMeasured));
   const bool failed = coordinator->state() == CoordinatorState::kFailed;
   // A job that failed on its way has something to show for it.
   if (!options.output.empty() && !(failed && coordinator->accounts().empty()))
@@ -242,6 +243,10 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"whole", "streamed"}));
   verb->add_option("--fragments", options->fragments, "Of a streamed exchange (default 8)")
       ->check(CLI::Range(1, 4096));
+  verb->add_option("--progress", options->progress,
+                   "The share of what an island learned while a copy flew that a merge keeps "
+                   "(default 1: all, as in the paper; docs/study.md)")
+      ->check(CLI::Range(0.0, 1.0));
   verb->add_option("--element", options->element, "On the wire: f32 (default), bf16 or i32")
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));
   verb->add_option("--exponent", options->exponent,

@@ -63,15 +63,13 @@ struct Lesson {
 
 Lesson load(const Options& options, const std::string& name) {
   Lesson lesson;
-  const std::string text = read_file(name);
-  auto plan = read_plan(text, name);
-  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
+  LoadedPlan loaded = load_plan(name);
   lesson.made_by = provenance();
   lesson.made_by.seed = options.seed;
-  lesson.made_by.inputs.emplace_back("plan", fingerprint(text));
+  lesson.made_by.inputs.emplace_back("plan", loaded.fingerprint);
   if (!options.faults.empty()) {
     const std::string scenario = read_file(options.faults);
-    auto faults = read_faults(scenario, options.faults, *plan,
+    auto faults = read_faults(scenario, options.faults, loaded.plan,
                               options.probe ? FaultPlayer::kSimulator : FaultPlayer::kLab);
     if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
     lesson.settings.faults = std::move(*faults);
@@ -79,7 +77,7 @@ Lesson load(const Options& options, const std::string& name) {
   }
   lesson.settings.queue = option_value(parse_duration(options.queue), "--queue");
   lesson.settings.seed = options.seed;
-  auto small = scaled(std::move(*plan), options.scale);
+  auto small = scaled(std::move(loaded.plan), options.scale);
   if (!small) throw Stop{kUsedWrongly, "--scale: " + small.error().message};
   lesson.plan = std::move(*small);
   if (const auto groups = groups_of(lesson.plan.plan); !groups)

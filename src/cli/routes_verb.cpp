@@ -52,14 +52,12 @@ std::pair<std::string, std::string> pair_of(const std::string& text, const char*
 }
 
 std::unique_ptr<Routed> load(const Options& options) {
-  const std::string text = read_file(options.plan);
-  auto plan = read_plan(text, options.plan);
-  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
-  auto groups = groups_of(plan->plan);
+  LoadedPlan loaded = load_plan(options.plan);
+  auto groups = groups_of(loaded.plan.plan);
   if (!groups) throw Stop{kAnswerIsNo, options.plan + ": " + groups.error().message};
-  auto routed =
-      std::make_unique<Routed>(Routed{std::move(*plan), std::move(*groups), {}, provenance()});
-  routed->made_by.inputs.emplace_back("plan", fingerprint(text));
+  auto routed = std::make_unique<Routed>(
+      Routed{std::move(loaded.plan), std::move(*groups), {}, provenance()});
+  routed->made_by.inputs.emplace_back("plan", loaded.fingerprint);
   const Map& map = routed->plan.map;
   for (IslandId island = 0; island < map.island_count(); ++island)
     routed->sources.push_back(island_address(island));

@@ -86,15 +86,14 @@ class Watching {
 void run(const Options& options, Outcome& code) {
   for (const std::string& file : {options.output, options.trace, options.pcap})
     if (!file.empty()) expect_writable(file);
-  const std::string text = read_file(options.plan);
-  const auto plan = read_plan(text, options.plan);
-  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
+  const LoadedPlan loaded = load_plan(options.plan);
+  const PlanFile& plan = loaded.plan;
   Provenance made_by = provenance();
   made_by.seed = options.seed;
-  made_by.inputs.emplace_back("plan", fingerprint(text));
+  made_by.inputs.emplace_back("plan", loaded.fingerprint);
 
   SimulationSettings settings;
-  settings.rounds = options.rounds > 0 ? options.rounds : int(plan->plan.rounds.size());
+  settings.rounds = options.rounds > 0 ? options.rounds : int(plan.plan.rounds.size());
   settings.seed = options.seed;
   settings.actors.casting.patience = option_value(parse_duration(options.patience), "--patience");
   if (!options.memory.empty())
@@ -104,20 +103,20 @@ void run(const Options& options, Outcome& code) {
   settings.actors.casting.fragments = options.fragments;
   if (!options.faults.empty()) {
     const std::string scenario = read_file(options.faults);
-    auto faults = read_faults(scenario, options.faults, *plan);
+    auto faults = read_faults(scenario, options.faults, plan);
     if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
     settings.faults = std::move(*faults);
     made_by.inputs.emplace_back("faults", fingerprint(scenario));
   }
-  settings.actors.step_time = {std::llround(plan->plan.settings.step_time.ps)};
-  Watching watching(options, *plan, settings);
+  settings.actors.step_time = {std::llround(plan.plan.settings.step_time.ps)};
+  Watching watching(options, plan, settings);
   const auto say = progress_line();
   const Interrupt interrupt;
   settings.progress = [&](Duration played, Duration of) {
     say(fmt::format("simulating: {} of {}", cotillion::to_text(played), cotillion::to_text(of)));
     return interrupt.asked();
   };
-  auto outcome = simulate(*plan, settings);
+  auto outcome = simulate(plan, settings);
   end_progress();
   if (!outcome) throw Stop{kAnswerIsNo, options.plan + ": " + outcome.error().message};
   if (interrupt.asked()) throw Stop{kWorldFailed, "stopped; nothing was written"};
@@ -126,7 +125,7 @@ void run(const Options& options, Outcome& code) {
   if (!options.memory.empty()) outcome->settings.emplace_back("memory", options.memory);
   if (options.exchange == "streamed")
     outcome->settings.emplace_back("fragments", fmt::format("{}", options.fragments));
-  const OutcomeFile file = outcome_file(*plan, std::move(*outcome), made_by);
+  const OutcomeFile file = outcome_file(plan, std::move(*outcome), made_by);
   if (!options.output.empty()) write_file(options.output, to_json(file).dump(1) + "\n");
   if (options.json)
     print_json(to_json(file));

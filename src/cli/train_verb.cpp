@@ -38,11 +38,9 @@ struct Options {
 };
 
 PlanFile plan_of(const Options& options, Provenance& made_by) {
-  const std::string text = read_file(options.plan);
-  auto plan = read_plan(text, options.plan);
-  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
-  made_by.inputs.emplace_back("plan", fingerprint(text));
-  return std::move(*plan);
+  LoadedPlan loaded = load_plan(options.plan);
+  made_by.inputs.emplace_back("plan", loaded.fingerprint);
+  return std::move(loaded.plan);
 }
 
 Faults faults_of(const Options& options, const PlanFile& plan, Provenance& made_by) {

@@ -33,10 +33,11 @@ Exit exit_for(int error) {
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, const std::string& remedy) {
   const File file(std::fopen(path.c_str(), "rb"));
   if (!file)
-    throw Stop{exit_for(errno), fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
+    throw Stop{exit_for(errno), fmt::format("{}: cannot be read: {}{}", path, std::strerror(errno),
+                                            errno == ENOENT ? remedy : "")};
   std::string text;
   char buffer[1 << 16];
   std::size_t got = 0;
@@ -61,9 +62,8 @@ void write_file(const std::string& path, const std::string& text) {
   const auto fail = [&] {
     const int error = errno;
     if (!special) std::remove(target.c_str());
-    throw Stop{exit_for(error),
-               fmt::format("{}: cannot be written: {}; choose another place for -o", path,
-                           std::strerror(error))};
+    throw Stop{exit_for(error), fmt::format("{}: cannot be written: {}; choose another place", path,
+                                            std::strerror(error))};
   };
   File file(std::fopen(target.c_str(), "wb"));
   if (!file) fail();
@@ -83,8 +83,8 @@ void expect_writable(const std::string& path) {
     errno = EISDIR;
   else if (::access(folder.c_str(), W_OK) == 0)
     return;
-  throw Stop{exit_for(errno), fmt::format("{}: cannot be written: {}; choose another place for -o",
-                                          path, std::strerror(errno))};
+  throw Stop{exit_for(errno), fmt::format("{}: cannot be written: {}; choose another place", path,
+                                          std::strerror(errno))};
 }
 
 void print(const std::string& text) {
@@ -123,6 +123,15 @@ LoadedMap map_of(const std::string& text, const std::string& path) {
   auto map = read_map(text, path);
   if (!map) throw Stop{kUsedWrongly, to_text(map.error())};
   return {std::move(*map), fingerprint(text)};
+}
+
+LoadedPlan load_plan(const std::string& path) {
+  std::string text =
+      read_file(path, fmt::format("; `cotillion plan MAP.toml -o {}` writes a plan", path));
+  auto plan = read_plan(text, path);
+  if (!plan) throw Stop{kUsedWrongly, to_text(plan.error())};
+  std::string mark = fingerprint(text);
+  return {std::move(*plan), std::move(text), std::move(mark)};
 }
 
 Provenance provenance() {

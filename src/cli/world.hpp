@@ -6,7 +6,7 @@
 
 #include "base/diagnostic.hpp"
 #include "base/result.hpp"
-#include "plan/plan_file.hpp"
+#include "plan/plan_loader.hpp"
 #include "topology/map.hpp"
 
 namespace cotillion::cli {
@@ -25,7 +25,8 @@ struct Stop {
 };
 
 // Both throw Stop. Writing is all or nothing: a temporary file beside the target is renamed.
-[[nodiscard]] std::string read_file(const std::string& path);
+// `remedy`: what to do where there is no such file.
+[[nodiscard]] std::string read_file(const std::string& path, const std::string& remedy = "");
 void write_file(const std::string& path, const std::string& text);
 
 // Throws Stop when a file could not be written there, before hours are spent on what goes into it.
@@ -44,6 +45,13 @@ struct LoadedMap {
 // Throws Stop with every mistake in the file.
 [[nodiscard]] LoadedMap load_map(const std::string& path);
 [[nodiscard]] LoadedMap map_of(const std::string& text, const std::string& path);
+
+struct LoadedPlan {
+  PlanFile plan;
+  std::string text;  // as it was read
+  std::string fingerprint;
+};
+[[nodiscard]] LoadedPlan load_plan(const std::string& path);
 
 [[nodiscard]] Provenance provenance();
 

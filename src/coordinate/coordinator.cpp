@@ -342,6 +342,7 @@ void Coordinator::assign(Instant now, CoordinatorOutbox& out) {
   assignment.plan_text = text_;
   assignment.casting = settings_.casting;
   assignment.exponent = settings_.exponent;
+  assignment.progress = settings_.progress;
   assignment.port = settings_.port;
   assignment.shards = settings_.shards;
   for (const Place& place : places_)

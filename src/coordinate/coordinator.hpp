@@ -38,7 +38,8 @@ struct CoordinatorSettings {
   ClockEstimate clock;  // how it stands to the true time, where that is known
   int rounds = 1;
   int epoch = 0;
-  int exponent = 0;  // of i32 jobs
+  int exponent = 0;     // of i32 jobs
+  double progress = 1;  // that merges keep (protocol/merge)
   CastingSettings casting;
   std::uint16_t port = kUdpPort;     // of the groups
   int shards = 1;                    // threads that share the work at every member

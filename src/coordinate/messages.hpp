@@ -92,7 +92,8 @@ struct Assignment {
   std::string plan;  // its fingerprint
   std::string plan_text;
   CastingSettings casting;
-  int exponent = 0;  // of i32 jobs
+  int exponent = 0;     // of i32 jobs
+  double progress = 1;  // that merges keep (protocol/merge)
   std::vector<Seat> seats;
   std::uint16_t port = kUdpPort;  // of the groups; shard s uses port + s
   int shards = 1;  // threads that share the work at every member; each is a job of its own

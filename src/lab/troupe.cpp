@@ -59,12 +59,17 @@ Result<bool> Troupe::start_everyone(const std::string& plan) {
     if (!started) return Unexpected<Error>{started.error()};
     return true;
   };
-  auto coordinator =
-      begun("coordinator", {Stand::Kind::kOffice, 0},
-            {"coordinator", plan, "--listen", office, "--rounds", std::to_string(settings_.rounds),
-             "--patience", settings_.patience, "--exchange", settings_.exchange, "--fragments",
-             std::to_string(settings_.fragments), "--element", settings_.element, "--start-in",
-             to_text(kLabStartIn), "-o", settings_.folder + "/outcome.json"});
+  auto coordinator = begun("coordinator", {Stand::Kind::kOffice, 0},
+                           {"coordinator", plan,
+                            "--listen",    office,
+                            "--rounds",    std::to_string(settings_.rounds),
+                            "--patience",  settings_.patience,
+                            "--exchange",  settings_.exchange,
+                            "--fragments", std::to_string(settings_.fragments),
+                            "--element",   settings_.element,
+                            "--progress",  fmt::format("{}", settings_.progress_kept),
+                            "--start-in",  to_text(kLabStartIn),
+                            "-o",          settings_.folder + "/outcome.json"});
   if (!coordinator) return coordinator;
   for (IslandId island = 0; island < map.island_count(); ++island) {
     const std::string& name = map.islands[std::size_t(island)].name;

@@ -12,6 +12,10 @@ namespace cotillion {
 Result<MergeSettings> checked(const MergeSettings& settings, bool everyone_in_every_round) {
   if (!(settings.own_weight >= 0 && settings.own_weight <= 1))
     return failure(fmt::format("own weight {}; between 0 and 1", settings.own_weight));
+  if (!(settings.progress >= 0 && settings.progress <= 1))
+    return failure(fmt::format("progress {}; between 0 and 1", settings.progress));
+  if (settings.progress < 1 && (settings.own_weight < 1 || settings.momentum > 0))
+    return failure("progress is a rule of its own: it goes without own weight and momentum");
   if (!(settings.momentum >= 0 && settings.momentum < 1))
     return failure(
         fmt::format("momentum {}; from 0 to below 1, or updates never die out", settings.momentum));
@@ -58,6 +62,7 @@ void Merge::apply(std::uint64_t first, std::span<float> x, std::span<const doubl
                   std::span<const double> sent, bool everyone) {
   COTILLION_CHECK(x.size() == average.size() && x.size() == sent.size());
   const bool outer = !theta_.empty() && everyone;
+  const double p = settings_.progress;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::size_t e = first + i;
     double target = average[i];
@@ -68,11 +73,11 @@ void Merge::apply(std::uint64_t first, std::span<float> x, std::span<const doubl
       }
       theta_[e] = float(target);
     }
-    const double correction = target - sent[i];
     if (hidden_.empty()) {
-      x[i] = float(x[i] + correction);
+      x[i] = float(p * x[i] + (target - p * sent[i]));
       continue;
     }
+    const double correction = target - sent[i];
     const double z = double(x[i]) + hidden_[e];
     const double late = late_.empty() ? 0 : late_[e];
     hidden_[e] = float((1 - settings_.own_weight) * (z - sent[i] - late));

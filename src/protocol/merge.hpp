@@ -3,7 +3,11 @@
 //   x ← x + (average − S)
 //
 // S is what this island put on the wire of that round. Training went on meanwhile, and its progress
-// x − S stays. Three refinements keep state for every element, and only when they are asked for:
+// x − S stays; or a share p of it does, and the rest is given up:
+//
+//   progress p     x ← average + p (x − S)                                   (p = 1: the paper)
+//
+// Three refinements keep state for every element, and only when they are asked for:
 //
 //   own weight a   the optimizer sees its own fresh progress D = z − S at a share a only; what is
 //                  sent is z, which holds all of it: x = z − (1−a)·D        (a = 1: the paper)
@@ -32,6 +36,7 @@ enum class Missing : std::uint8_t {
 
 struct MergeSettings {
   Missing missing = Missing::kMeanOfPresent;
+  double progress = 1;    // p, in [0, 1]; below one it goes without the others
   double own_weight = 1;  // a, in [0, 1]
   MomentumAt momentum_at = MomentumAt::kNowhere;
   double momentum = 0;  // μ, in [0, 1)
@@ -54,7 +59,7 @@ class Merge {
   void to_sent(std::uint64_t first, std::span<float> values);
 
   // One chunk: the model's elements, the average and S. `everyone`: no island sat in another
-  // clique.
+  // clique. Elements that are zero become what is to be added to the model times p.
   void apply(std::uint64_t first, std::span<float> x, std::span<const double> average,
              std::span<const double> sent, bool everyone);
   // What came late, as the difference it makes to the average.

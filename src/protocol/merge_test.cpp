@@ -51,6 +51,30 @@ TEST(Merge, ProgressMadeDuringTheRoundStays) {
   EXPECT_EQ(net.model(1)[4], 6);
 }
 
+TEST(Merge, AShareOfProgressStaysWhereItIsAskedFor) {
+  NetSettings settings = three_islands();
+  settings.merge.progress = 0.25;
+  ProtocolNet net(settings);
+  set(net, {3, 6, 9});
+  net.open_round(1, {{0, 1, 2}}, ms(1), ms(100));
+  net.at(ms(50), [&] { net.model(1)[5] += 100; });
+  net.run_until(ms(120));
+  EXPECT_EQ(net.model(1)[5], 31);
+  EXPECT_EQ(net.model(0)[5], 6);
+  EXPECT_EQ(net.model(1)[4], 6);
+}
+
+TEST(Merge, ProgressIsARuleOfItsOwn) {
+  const auto refused = [](const MergeSettings& settings) {
+    return !checked(settings, true).has_value();
+  };
+  EXPECT_FALSE(refused({.progress = 0}));
+  EXPECT_TRUE(refused({.progress = -0.1}));
+  EXPECT_TRUE(refused({.progress = 1.1}));
+  EXPECT_TRUE(refused({.progress = 0.5, .own_weight = 0.5}));
+  EXPECT_TRUE(refused({.progress = 0.5, .momentum_at = MomentumAt::kSender, .momentum = 0.1}));
+}
+
 TEST(Merge, IslandsWeighWhatTheyAreGiven) {
   for (const Element element : {Element::kF32, Element::kBf16, Element::kI32}) {
     NetSettings settings = three_islands();

@@ -151,6 +151,7 @@ void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEven
   if (!epoch_is_live) return counters_.add(ReceiverCount::kStaleRound);
   if (edge_.boot() == 0) return counters_.add(ReceiverCount::kUnknownBoot);
   if (!edge_.holds(packet)) return counters_.add(ReceiverCount::kForged);
+  heard_ = now;
   if (!hop_known_ && (carries_sum(header->type()) || header->type() == PacketType::kEnd))
     begin_hop(header->type() == PacketType::kEnd
                   ? std::uint32_t(header->weight)
@@ -214,6 +215,7 @@ void Receiver::on_announcement(Instant now, LiveRound* round, const Header& head
   if (!meets(*round, header)) return counters_.add(ReceiverCount::kUnexpected);
   const BootId before = edge_.boot();
   if (!believe(edge_, packet)) return counters_.add(ReceiverCount::kForged);
+  heard_ = now;
   if (edge_.boot() != before) {  // what came earlier in this round was refused: ask for it
     if (before != 0) counters_.add(ReceiverCount::kRestarts);
     hop_known_ = false;

@@ -95,6 +95,8 @@ class Receiver {
   void average(RoundId round, ChunkId chunk, std::span<double> values);
   // When the last sum of a live round was placed; its opening, if nothing came.
   [[nodiscard]] Instant last_placed(RoundId round) const;
+  // When something that its edge has sealed came last.
+  [[nodiscard]] Instant heard() const { return heard_; }
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
   [[nodiscard]] std::uint32_t missing_packets() const { return gaps_.missing(); }
   // Of sums that wait to be merged and of what is kept for late ones, at most so far.
@@ -190,6 +192,7 @@ class Receiver {
   bool hop_known_ = false;  // where the edge's sequences begin for us
   RequestWriter request_;
   Instant now_{0};  // when it was last called
+  Instant heard_{INT64_MIN};
   RoundId newest_ = 0;
   bool any_round_ = false;
   bool answered_ = false;  // by this boot of the edge

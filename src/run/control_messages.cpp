@@ -112,6 +112,7 @@ struct Writer {
     into->set_exponent(assignment.exponent);
     into->set_shards(assignment.shards);
     into->set_port(assignment.port);
+    into->set_progress(assignment.progress);
     for (const Seat& seat : assignment.seats) {
       auto* place = into->add_seats();
       write(seat.who, place->mutable_who());
@@ -182,9 +183,11 @@ Result<Message> read(const control::Assignment& from) {
   into.exponent = from.exponent();
   into.shards = from.shards();
   into.port = std::uint16_t(from.port());
+  if (from.has_progress()) into.progress = from.progress();
   bool good = read(from.you(), into.you) && from.job() == into.job && from.rounds() >= 1 &&
               from.shards() >= 1 && from.shards() <= kShardsMax && from.port() >= 1 &&
-              from.port() + std::uint32_t(from.shards()) <= 65'536;
+              from.port() + std::uint32_t(from.shards()) <= 65'536 && into.progress >= 0 &&
+              into.progress <= 1;
   for (const control::Seat& seat : from.seats()) {
     into.seats.push_back({{}, seat.boot(), seat.address()});
     good = good && read(seat.who(), into.seats.back().who);

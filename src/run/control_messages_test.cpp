@@ -16,6 +16,7 @@ std::vector<Message> everything() {
   assignment.plan_text = std::string("{\"bytes\": \xff\0}", 14);
   assignment.casting = {9, Element::kI32, Exchange::kStreamed, 8, {77}, Bytes{0}};
   assignment.exponent = -12;
+  assignment.progress = 0.75;
   assignment.seats = {{{0, Role::kIsland}, ~BootId(0), "10.0.0.1:7"}, {{0, Role::kEdge}, 1, ""}};
   assignment.shards = 3;
   assignment.port = 31'000;
@@ -67,6 +68,9 @@ TEST(ControlMessages, ThatCannotBeAreRefused) {
   EXPECT_FALSE(from_envelope(envelope).has_value());
   envelope = to_envelope(Assignment{});
   envelope.mutable_assignment()->set_job(65'536);
+  EXPECT_FALSE(from_envelope(envelope).has_value());
+  envelope = to_envelope(Assignment{});
+  envelope.mutable_assignment()->set_progress(1.5);
   EXPECT_FALSE(from_envelope(envelope).has_value());
   envelope = to_envelope(RoundReport{});
   envelope.mutable_report()->set_measured_ps(-1);

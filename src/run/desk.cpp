@@ -18,7 +18,7 @@
 namespace cotillion {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x32'6b73'6564'746f;  // of this layout; another one, another word
+constexpr std::uint64_t kMagic = 0x33'6b73'6564'746f;  // of this layout; another one, another word
 constexpr std::size_t kNameBytes = 64;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kPlaces = 2;  // for copies of each fragment
@@ -206,7 +206,9 @@ void Desk::offered(int f, std::int64_t now_ns) const {
   if ((fragment.flying >> fragment.fresh % 2 & 1) != 0) fragment.fresh = 1 - fragment.fresh % 2;
   if (fragment.made != fragment.taken) {
     const std::span<float> tray_now = tray(f), copy_now = copy(f);
-    for (std::size_t i = 0; i < copy_now.size(); ++i) copy_now[i] += tray_now[i];
+    const float scale = fragment.account.scale;
+    for (std::size_t i = 0; i < copy_now.size(); ++i)
+      copy_now[i] = scale * copy_now[i] + tray_now[i];
   }
   fragment.offered_ns = now_ns;
   fragment.offers.fetch_add(1, std::memory_order_release);

@@ -2,7 +2,10 @@
 // Training code lays copies of fragments down and takes corrections away, between its own steps;
 // the agent sends the copies when the plan says so and lays corrections down when they come.
 //
-// A copy is kept up to date: a correction that training code has not taken yet is added to the copy
+// A correction says what becomes of the model: x ← scale · x + values. (The scale is one, unless
+// merges keep only a share of progress.)
+//
+// A copy is kept up to date: a correction that training code has not taken yet befalls the copy
 // too, so that what is sent next holds everything merged until then, whenever training looks in.
 // Nobody waits for training code: a copy that is old is sent as it is.
 //
@@ -66,6 +69,7 @@ inline constexpr std::size_t kDeskAbsences = 63;  // cliques have at most 64 mem
 // What a correction is made of.
 struct DeskAccount {
   RoundId round = 0;          // the newest in it
+  float scale = 1;            // of the model, before it is added
   std::uint32_t rounds = 0;   // in it; more than one when training code did not look in for long
   std::uint32_t members = 0;  // of the clique
   std::uint32_t chunks = 0;   // in the fragment
@@ -132,7 +136,7 @@ class Desk {
   void announce() const;  // wakes training code
 
   // Training code's, by the holder: where to write a copy, none when both places are in flight; and
-  // then that it was written, which adds what the tray holds.
+  // then that it was written, which does to it what the tray says.
   [[nodiscard]] std::span<float> room(int f) const;
   void offered(int f, std::int64_t now_ns) const;
   // Until something may have changed since `news` was read, or so long.

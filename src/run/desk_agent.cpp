@@ -66,7 +66,7 @@ void DeskAgent::choose_tray(int fragment) {
 
 // Finds a tray, and a place for the newest copy as it will be: where it is, unless another round's
 // copy flies from there.
-bool DeskAgent::begin(int fragment, RoundId round) {
+bool DeskAgent::begin(int fragment, RoundId round, float scale) {
   COTILLION_CHECK(!merging());
   if (!take_hold(fragment)) return false;
   DeskFragment& desk = on_desk(fragment);
@@ -80,6 +80,7 @@ bool DeskAgent::begin(int fragment, RoundId round) {
     return false;
   }
   waiting_ = desk.made == desk.taken ? 0 : desk.account.rounds;
+  waiting_scale_ = waiting_ == 0 ? 1 : desk.account.scale;
   if (waiting_ == 0) choose_tray(fragment);
   tray_ = desk_.tray(first_ + fragment, of(fragment).tray);
   base_ = desk_.place(first_ + fragment, now);
@@ -88,6 +89,7 @@ bool DeskAgent::begin(int fragment, RoundId round) {
   desk.fresh = next;
   merging_ = fragment;
   round_ = round;
+  scale_ = scale;
   return true;
 }
 
@@ -110,8 +112,8 @@ void DeskAgent::add(std::uint64_t offset, std::span<const float> correction) {
   const std::span<float> tray = tray_.subspan(offset, count), copy = copy_.subspan(offset, count);
   const std::span<const float> base = base_.subspan(offset, count);
   const bool first = waiting_ == 0 && round_ != 0;  // else there is something in the tray
-  for (std::size_t i = 0; i < count; ++i) tray[i] = (first ? 0 : tray[i]) + correction[i];
-  for (std::size_t i = 0; i < count; ++i) copy[i] = base[i] + correction[i];
+  for (std::size_t i = 0; i < count; ++i) tray[i] = (first ? 0 : scale_ * tray[i]) + correction[i];
+  for (std::size_t i = 0; i < count; ++i) copy[i] = scale_ * base[i] + correction[i];
 }
 
 void DeskAgent::end(const DeskAccount& account) {
@@ -122,6 +124,7 @@ void DeskAgent::end(const DeskAccount& account) {
   show_flights(fragment);
   desk.account = account;
   desk.account.rounds += waiting_;
+  desk.account.scale = scale_ * waiting_scale_;
   desk.made.fetch_add(1, std::memory_order_release);
   let_go(fragment);
   desk_.announce();

@@ -27,8 +27,9 @@ class DeskAgent {
   [[nodiscard]] std::span<const float> flying(int fragment, RoundId round) const;
 
   // One merge at a time: begin (which takes hold), every piece, end (which lets go). A piece of
-  // what was in flight may be written over by the newest copy once its correction is added.
-  [[nodiscard]] bool begin(int fragment, RoundId round);
+  // what was in flight may be written over by the newest copy once its correction is added. What
+  // the correction is added to is scaled before.
+  [[nodiscard]] bool begin(int fragment, RoundId round, float scale = 1);
   void add(std::uint64_t offset, std::span<const float> correction);
   void end(const DeskAccount& account);
   void give_up();  // after begin, before any piece: there is nothing to add
@@ -59,8 +60,10 @@ class DeskAgent {
   std::vector<Place> places_;
   int merging_ = -1;
   RoundId round_ = 0;  // that is being merged
+  float scale_ = 1;
   unsigned fresh_before_ = 0;
   std::uint32_t waiting_ = 0;  // rounds in the tray already
+  float waiting_scale_ = 1;    // and what they do to the model before
   std::span<float> tray_;
   std::span<const float> base_;  // the newest copy as it was
   std::span<float> copy_;        // as it will be

@@ -45,8 +45,8 @@ struct Site {
     account.rounds = 1;
     hands.end(account);
   }
-  void merge(int f, RoundId round, float value) {
-    ASSERT_TRUE(hands.begin(f, round));
+  void merge(int f, RoundId round, float value, float scale = 1) {
+    ASSERT_TRUE(hands.begin(f, round, scale));
     piece(0, value);
     piece(kCount / 2, value);
     end(round);
@@ -145,6 +145,31 @@ TEST(DeskAgent, WhatCameLateIsAddedAndNothingInFlightChanges) {
   EXPECT_THAT(site.desk.tray(0), ElementsAre(17, 17, 10, 10));
   EXPECT_THAT(site.desk.copy(0), ElementsAre(18, 18, 11, 11));
   EXPECT_EQ(site.desk.fragment(0).account.rounds, 2u);
+}
+
+// x ← ½x + 10 and x ← ½x + 8 together are x ← ¼x + 13, for the model as for the copy.
+TEST(DeskAgent, WhatScalesTheModelScalesCopiesAndWhatWaitsInTheTray) {
+  Site site;
+  site.fly(0, 1);
+  ASSERT_TRUE(site.offer(0, 4));
+  site.merge(0, 1, 10, 0.5F);
+  EXPECT_THAT(site.desk.copy(0), Each(12));
+  EXPECT_EQ(site.desk.fragment(0).account.scale, 0.5F);
+  site.fly(0, 2);
+  EXPECT_THAT(site.hands.flying(0, 2), Each(12));
+  ASSERT_TRUE(site.offer(0, 8));  // the same model, trained further: the tray is still to be taken
+  EXPECT_THAT(site.desk.copy(0), Each(14));
+  site.merge(0, 2, 8, 0.5F);
+  EXPECT_THAT(site.desk.copy(0), Each(15));
+  EXPECT_THAT(site.desk.tray(0), Each(13));
+  EXPECT_EQ(site.desk.fragment(0).account.scale, 0.25F);
+  site.merge_late(0, 1);
+  EXPECT_THAT(site.desk.tray(0), ElementsAre(14, 14, 13, 13));
+  EXPECT_EQ(site.desk.fragment(0).account.scale, 0.25F);
+  EXPECT_EQ(site.take(0), 14);
+  site.fly(0, 3);
+  site.merge(0, 3, 2);
+  EXPECT_EQ(site.desk.fragment(0).account.scale, 1);
 }
 
 TEST(DeskAgent, AsManyTraysAreUsedAsHoldSomethingAtOnce) {

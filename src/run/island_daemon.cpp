@@ -49,6 +49,7 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
   hosting.sending.catch_up =
       std::max(hosting.sending.catch_up, Duration{casting.settings().patience.ps / 2});
   hosting.receiving = receiver_role(plan, casting, role, self);
+  hosting.merging.progress = job.progress;
   hosting.exponent = job.exponent;
   hosting.self = self;
   hosting.elements = casting.job().elements;
@@ -91,6 +92,9 @@ std::optional<RoundReport> IslandDaemon::next_report() {
 }
 
 std::string IslandDaemon::look(const Member& member, Instant now) {
+  const bool plays =
+      member.state() == MemberState::kPlaying || member.state() == MemberState::kStopping;
+  if (plays) tell_lateness(member);
   if (!door_) {
     const std::uint64_t wrong = host_->reading().wrong;
     return wrong == 0 ? "" : fmt::format("{} elements of sums are wrong", wrong);
@@ -106,10 +110,7 @@ std::string IslandDaemon::look(const Member& member, Instant now) {
     case DeskDoor::Visit::kNothing:
       break;
   }
-  if (member.state() == MemberState::kPlaying || member.state() == MemberState::kStopping) {
-    tell_round(member, now);
-    tell_lateness(member, now);
-  }
+  if (plays) tell_round(member, now);
   if (left_ && member.state() < MemberState::kStopping)
     return fmt::format("its training code (process {}) has gone in round {}", door_->process(),
                        round_);
@@ -129,9 +130,28 @@ void IslandDaemon::tell_round(const Member& member, Instant now) {
   desk_->tell(DeskStage::kPlaying, {});
 }
 
-void IslandDaemon::tell_lateness(const Member& member, Instant) {
+// An edge says something in every round. Where it has not, what others sent may well have come to
+// it, and they are not to blame.
+bool IslandDaemon::edge_is_silent(const Member& member, const IslandReading& reading) {
+  const RoundId round = reading.missing_round;
+  const bool silent =
+      !reading.missing.empty() && reading.heard < member.casting().start_of(round, member.origin());
+  if (silent == silent_) return silent;
+  silent_ = silent;
+  const std::string& edge = member.seat({member.assignment().you.island, Role::kEdge}).address;
+  if (settings_.log != nullptr && silent)
+    settings_.log->warn("its own edge is silent", {{"edge", edge}, {"since_round", round}});
+  else if (settings_.log != nullptr)
+    settings_.log->info("its own edge is heard again", {{"edge", edge}, {"in_round", round}});
+  return silent;
+}
+
+void IslandDaemon::tell_lateness(const Member& member) {
   std::vector<std::string> late;
   const IslandReading reading = host_->reading();
+  if (edge_is_silent(member, reading))
+    late.push_back(fmt::format("its own edge, {}, is silent",
+                               member.seat({member.assignment().you.island, Role::kEdge}).address));
   for (const ReportedAbsence& absence : reading.missing)
     late.push_back(fmt::format("{} lacks in {} of {} chunks from chunk {} on",
                                member.plan().map.islands[std::size_t(absence.contributor)].name,
@@ -140,7 +160,7 @@ void IslandDaemon::tell_lateness(const Member& member, Instant) {
       late.empty() ? ""
                    : fmt::format("in {}, {}", clique_text(member, reading.missing_round),
                                  fmt::join(late, ", "));
-  if (text != desk_->words().late.read()) desk_->words().late.write(text);
+  if (desk_ && text != desk_->words().late.read()) desk_->words().late.write(text);
 }
 
 Metrics IslandDaemon::metrics(const MetricLabels& labels) const {

@@ -35,14 +35,16 @@ class IslandDaemon final : public Performer {
 
  private:
   void tell_round(const Member& member, Instant now);
-  void tell_lateness(const Member& member, Instant now);
+  void tell_lateness(const Member& member);
+  [[nodiscard]] bool edge_is_silent(const Member& member, const IslandReading& reading);
 
   IslandDaemonSettings settings_;
   std::optional<DeskDoor> door_;
   std::optional<Desk> desk_;
   std::unique_ptr<IslandHost> host_;
-  RoundId round_ = 0;  // in play
-  bool left_ = false;  // training code has
+  RoundId round_ = 0;    // in play
+  bool left_ = false;    // training code has
+  bool silent_ = false;  // its edge is
 };
 
 }  // namespace cotillion

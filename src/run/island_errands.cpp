@@ -49,7 +49,7 @@ bool IslandShard::set_out() {
     const Errand errand = errands_[i];
     if (agent_) {
       if (!sender_.is_past(errand.round, first_chunk(job_, errand.fragment + 1) - 1)) continue;
-      if (!agent_->begin(errand.fragment, errand.round)) {
+      if (!agent_->begin(errand.fragment, errand.round, float(merge_.settings().progress))) {
         desk_is_held_ = true;
         continue;
       }

@@ -32,6 +32,7 @@ void IslandReading::add(const IslandReading& other) {
   sums_max = sums_max + other.sums_max;
   for (const ReportedAbsence& absence : other.missing) add_absence(missing, absence);
   missing_round = std::max(missing_round, other.missing_round);
+  heard = std::max(heard, other.heard);
 }
 
 DeskSpec desk_spec(const JobSpec& job, int shards, const Map& map, IslandId self) {

@@ -60,6 +60,7 @@ struct IslandReading {
   Duration held_up{0};                   // copies that waited for training code to let go
   std::vector<ReportedAbsence> missing;  // of the newest round that is past its deadlines
   RoundId missing_round = 0;             // which that is
+  Instant heard{INT64_MIN};              // when its edge was, last
 
   void add(const IslandReading& other);
 };

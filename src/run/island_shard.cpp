@@ -296,6 +296,7 @@ void IslandShard::publish(Instant now) {
   reading.host.add(HostCount::kUnsent, out_.counts().dropped);
   reading.sender = sender_.counters();
   reading.receiver = receiver_.counters();
+  reading.heard = receiver_.heard();
   reading.sums_max = Bytes{std::int64_t(receiver_.most_bytes())};
   const std::lock_guard lock(lock_);
   published_ = std::move(reading);

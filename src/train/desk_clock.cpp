@@ -30,7 +30,7 @@ DeskClock::DeskClock(DeskClient desk, const PlayedPlan& played, const Casting& c
       rounds_(rounds),
       taken_(std::size_t(casting.job().fragments)) {}
 
-// Copies before merges: a correction that has not been taken yet is added to the copy by the desk.
+// Copies before merges: a correction that has not been taken yet befalls the copy on the desk.
 Result<bool> DeskClock::between(std::int64_t steps, Learner& learner) {
   if (steps > 0) desk_.count_step();
   // The agent is ready when there is a first copy of everything.
@@ -96,7 +96,8 @@ Result<bool> DeskClock::take(const Appointment& due, Learner& learner) {
     if (!correction)
       return failure(fmt::format("fragment {} of round {}: {}", due.fragment, round,
                                  correction.error().message));
-    learner.add(0, std::int64_t(correction->first), correction->values);
+    learner.merge(0, std::int64_t(correction->first), double(correction->account.scale),
+                  correction->values);
     taken = std::max(taken, correction->account.round);
     account_.absent += correction->account.absent;
     if (correction->account.rounds > 1) ++account_.together;

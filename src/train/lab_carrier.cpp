@@ -40,6 +40,7 @@ class Lab final : public Carrier {
     play_.patience = to_text(played_.casting.patience);
     play_.exchange = played_.casting.exchange == Exchange::kWhole ? "whole" : "streamed";
     play_.fragments = played_.recipe.fragments;
+    play_.progress_kept = played_.recipe.progress;
     play_.rehearse = false;
   }
   ~Lab() override { take_leave(); }

@@ -73,9 +73,10 @@ class Learner : public Vectors {
   // One island's vector, for exchanges that carry it elsewhere.
   [[nodiscard]] virtual std::vector<float> row(Buffer buffer, int island) = 0;
   virtual void set_row(Buffer buffer, int island, const std::vector<float>& values) = 0;
-  // And a part of an island's model: as it is, or with these added to it.
+  // And a part of an island's model: as it is; or x ← scale · x + values.
   virtual void read(int island, std::int64_t first, std::span<float> to) = 0;
-  virtual void add(int island, std::int64_t first, std::span<const float> values) = 0;
+  virtual void merge(int island, std::int64_t first, double scale,
+                     std::span<const float> values) = 0;
   // All of it, so that training goes on to the same bits.
   virtual void save(const std::string& path) = 0;
   virtual void load(const std::string& path) = 0;

@@ -138,8 +138,6 @@ Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::in
   for (const double share : recipe.shares)
     if (std::abs(share - recipe.shares[0]) > 1e-12)
       return failure("islands of unequal weight are trained ideally, not packet by packet");
-  if (recipe.progress < 1)
-    return failure("progress= is for ideal exchanges: the protocol's merge keeps all progress");
   for (const RecipeRound& round : recipe.rounds)
     if (round.arrives.back() > round.length)
       return failure(

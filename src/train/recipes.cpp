@@ -79,7 +79,7 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   MergeSettings merge;
   merge.own_weight = policy.number("own-weight", 1, 0, 1);
   merge.momentum = policy.number("momentum", 0, 0, 1);
-  recipe.progress = policy.number("progress", 1, 0, 1);
+  merge.progress = policy.number("progress", 1, 0, 1);
   const bool close = policy.word("rounds", "apart", {"apart", "close"}) == "close";
   const std::string at = policy.word("at", "sender", {"sender", "receiver", "everyone"});
   if (merge.momentum > 0)
@@ -95,8 +95,6 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   if (!safe) return Unexpected<Error>{safe.error()};
   if (merge.momentum_at == MomentumAt::kReceiver && !ever)
     return failure("momentum in rounds of everyone: this schedule has none");
-  if (recipe.progress < 1 && (merge.own_weight < 1 || merge.momentum > 0))
-    return failure("progress= is a rule of its own: it goes without own-weight= and momentum=");
   if (close && !streamed)
     return failure("rounds=close: whole copies leave when the last ones have been merged");
   std::vector<Seconds> objectives = plan.objectives;
@@ -108,6 +106,7 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
     objectives = std::move(closed->objectives);
     faster = closed->faster;
   }
+  recipe.progress = merge.progress;
   recipe.own_weight = merge.own_weight;
   recipe.momentum = merge.momentum;
   recipe.momentum_at_sender = merge.momentum_at == MomentumAt::kSender;

@@ -140,7 +140,7 @@ void RemoteLearner::read(int, std::int64_t, std::span<float>) {
   apply({});
 }
 
-void RemoteLearner::add(int, std::int64_t, std::span<const float>) {
+void RemoteLearner::merge(int, std::int64_t, double, std::span<const float>) {
   apply({});
 }
 

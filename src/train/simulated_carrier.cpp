@@ -17,12 +17,13 @@ namespace {
 
 constexpr auto kPatience = std::chrono::minutes(10);  // with a computation that never stands still
 
-// An average − S that has come, or more of it that came late.
+// What an average does to the model, x ← scale · x + values, or more of it that came late.
 struct Laid {
   RoundId round = 0;
   bool late = false;
+  double scale = 1;
   std::vector<float> values;
-  std::int64_t taken = -1;  // after which step training added it to the model
+  std::int64_t taken = -1;  // after which step training merged it into the model
 };
 
 // A fragment as training had it when it was to be copied.
@@ -85,7 +86,7 @@ class Simulated final : public Carrier {
   void on_gradients(Learner&, std::int64_t) override {}
   [[nodiscard]] AroundStep around(std::int64_t) const override { return {}; }
 
-  // Copies before merges: what is merged after the same step is added to the copy over there.
+  // Copies before merges: what is merged after the same step befalls the copy over there.
   void between(Learner& learner, std::int64_t steps,
                const std::function<void()>& before_merge) override {
     if (steps == 0) player_ = std::thread([this] { play(); });
@@ -143,7 +144,7 @@ class Simulated final : public Carrier {
       throw std::runtime_error("the simulation stands still");
     Laid* const found = find();
     if (found == nullptr) throw std::runtime_error(failure_);
-    learner.add(island, span(due.fragment).first, found->values);
+    learner.merge(island, span(due.fragment).first, found->scale, found->values);
     found->taken = steps;
   }
   // A correction that comes late is added when it comes.
@@ -152,7 +153,7 @@ class Simulated final : public Carrier {
     for (int f = 0; f < job_.fragments; ++f)
       for (Laid& laid : place(island, f).laid)
         if (laid.late && laid.taken < 0) {
-          learner.add(island, span(f).first, laid.values);
+          learner.merge(island, span(f).first, laid.scale, laid.values);
           laid.taken = steps;
         }
   }
@@ -178,8 +179,10 @@ class Simulated final : public Carrier {
     std::copy_n(offered.values.begin() + skipped, count, to);
     for (const Laid& laid : here.laid)
       if (laid.taken < 0 || laid.taken >= offered.step)
-        for (std::size_t e = 0; e < count; ++e)
-          to[std::ptrdiff_t(e)] += laid.values[std::size_t(skipped) + e];
+        for (std::size_t e = 0; e < count; ++e) {
+          float& x = to[std::ptrdiff_t(e)];
+          x = float(laid.scale * x) + laid.values[std::size_t(skipped) + e];
+        }
   }
   void hide(IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
     std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), count, 0.0F);
@@ -198,7 +201,7 @@ class Simulated final : public Carrier {
   }
   void lay(Actor& actor, IslandId island, RoundId round, int fragment, bool late) {
     const std::span<float> here = part(actor.model(), fragment);
-    Laid laid{round, late, {here.begin(), here.end()}, -1};
+    Laid laid{round, late, late ? 1 : recipe_.progress, {here.begin(), here.end()}, -1};
     std::fill(here.begin(), here.end(), 0.0F);
     const std::lock_guard lock(lock_);
     place(island, fragment).laid.push_back(std::move(laid));
@@ -235,6 +238,7 @@ Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, con
   settings.seed = recipe.seed;
   settings.actors.payloads = Payloads::kReal;
   settings.actors.casting = played.casting;
+  settings.actors.merge.progress = recipe.progress;
   if (recipe.own_for_missing) settings.actors.merge.missing = Missing::kOwnForMissing;
   settings.rounds = rounds_within(recipe, steps) + 1;
   if (recipe.wire != WireFormat::kF32 || recipe.moments > 0)

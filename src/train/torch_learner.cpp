@@ -150,8 +150,8 @@ class TorchLearner final : public Learner {
   void read(int island, std::int64_t first, std::span<float> to) override {
     vectors_.read(island, first, to);
   }
-  void add(int island, std::int64_t first, std::span<const float> values) override {
-    vectors_.add(island, first, values);
+  void merge(int island, std::int64_t first, double scale, std::span<const float> values) override {
+    vectors_.merge(island, first, scale, values);
   }
 
   void save(const std::string& path) override {

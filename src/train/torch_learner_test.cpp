@@ -249,7 +249,7 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
     const PlanFile plan =
         testing::plan_file(testing::example_map("isosceles"), "all-to-all", plan_settings);
     const Corpus corpus = text_for(3, Split::kBySource);
-    for (const char* policy : {"plan", "plan:fragments=4"}) {
+    for (const char* policy : {"plan", "plan:fragments=4", "plan:fragments=4,progress=0.5"}) {
       const auto recipe = recipe_for(plan, policy, {});
       ASSERT_TRUE(recipe.has_value()) << recipe.error().message;
       TrainingSettings settings;

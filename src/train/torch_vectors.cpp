@@ -147,11 +147,12 @@ void TorchVectors::read(int island, std::int64_t first, std::span<float> to) {
   torch::from_blob(to.data(), {count}).copy_(at(Buffer::kModel)[island].narrow(0, first, count));
 }
 
-void TorchVectors::add(int island, std::int64_t first, std::span<const float> values) {
+void TorchVectors::merge(int island, std::int64_t first, double scale,
+                         std::span<const float> values) {
   const torch::NoGradGuard no_gradients;
-  at(Buffer::kModel)[island]
-      .narrow(0, first, std::int64_t(values.size()))
-      .add_(shown(values).to(device_));
+  Tensor x = at(Buffer::kModel)[island].narrow(0, first, std::int64_t(values.size()));
+  if (scale != 1) x.mul_(scale);
+  x.add_(shown(values).to(device_));
 }
 
 ExactProducts::ExactProducts() : before_(at::globalContext().allowTF32CuBLAS()) {

@@ -52,7 +52,7 @@ class TorchVectors {
   [[nodiscard]] std::vector<float> row(Buffer buffer, int island);
   void set_row(Buffer buffer, int island, std::span<const float> values);
   void read(int island, std::int64_t first, std::span<float> to);
-  void add(int island, std::int64_t first, std::span<const float> values);
+  void merge(int island, std::int64_t first, double scale, std::span<const float> values);
 
  private:
   // Those of a move's islands, from the `first`-th up to the `end`-th, that are a slice of rows.

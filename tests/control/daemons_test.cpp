@@ -155,7 +155,9 @@ TEST_F(Daemons, AnEdgeThatIsKilledLeavesItsIslandAloneAndNobodyElse) {
   expect_ends();
   EXPECT_THAT(said("coordinator"), HasSubstr("edge of B lost its connection"));
   EXPECT_THAT(said("island B"),
-              AllOf(HasSubstr("A in 200 of 200 chunks"), HasSubstr("C in 200 of 200 chunks")));
+              AllOf(HasSubstr("A in 200 of 200 chunks"), HasSubstr("C in 200 of 200 chunks"),
+                    HasSubstr("event=\"its own edge is silent\" edge=127.")));
+  EXPECT_THAT(said("island A"), Not(HasSubstr("silent")));
   EXPECT_THAT(said("island A"), Not(HasSubstr("missing")));
   for (const char* name : kNames)
     EXPECT_EQ((*this)[fmt::format("island {}", name)].wait(), 0) << all_said();

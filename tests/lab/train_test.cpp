@@ -45,7 +45,7 @@ class LabTraining : public testing::LabOfThree {
 // 72 steps of 170 ms: twenty rounds. A machine that does not get round to sending for 200 ms loses
 // contributions; then there is nothing to compare, and it may try again.
 TEST_F(LabTraining, LearnsTheSameIdeallySimulatedAndInTheLab) {
-  for (const char* policy : {"plan", "plan:fragments=4"}) {
+  for (const char* policy : {"plan", "plan:fragments=4,progress=0.5"}) {
     Json trainings;
     for (int tries = 0; tries < 3; ++tries) {
       const pid_t training =
