@@ -24,11 +24,20 @@ enum class Buffer : std::uint8_t {
   kGlobal,     // the model of a global server
   kMomentOne,  // of the optimizer: m and v of AdamW, where islands share them
   kMomentTwo,
-  kSentOne,  // and their copies in flight
-  kSentTwo,
-  kHeld,  // within an AroundStep alone, and kept nowhere
+  kSentOne,     // m in flight, as kSentEven,
+  kSentOneOdd,  // and of every other round, where one copy is not enough
+  kSentTwo,     // v in flight
+  kSentTwoOdd,
+  kHeld,  // within an AroundStep alone, and kept nowhere: of the model, of m and of v
+  kHeldOne,
+  kHeldTwo,
 };
-inline constexpr int kBufferCount = 15;
+inline constexpr int kBufferCount = 19;
+// The last are those that are kept nowhere.
+inline constexpr int kHeldCount = 3;
+[[nodiscard]] constexpr bool is_held(Buffer buffer) {
+  return buffer >= Buffer::kHeld;
+}
 
 // How numbers travel. One definition for all places where vectors live; it is the protocol's, with
 // one grid for the whole model.

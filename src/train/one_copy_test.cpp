@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 
 #include "base/random.hpp"
@@ -13,11 +14,18 @@
 namespace cotillion {
 namespace {
 
-// The rule with a copy of its own for every round, in double: what one copy must amount to.
+// The rule for one vector with a copy of its own for every round, in double: what one copy must
+// amount to. What was learned in flight is kept by a share: progress of the model, all of m,
+// nothing of v.
 class CopyForEveryRound {
  public:
-  explicit CopyForEveryRound(const Recipe& recipe)
-      : recipe_(recipe), clock_(recipe_), n_(std::size_t(island_count(recipe))), x_(n_) {
+  CopyForEveryRound(const Recipe& recipe, double keeps, int every)
+      : recipe_(recipe),
+        clock_(recipe_),
+        keeps_(keeps),
+        every_(every),
+        n_(std::size_t(island_count(recipe))),
+        x_(n_) {
     for (auto& island : x_) island.assign(std::size_t(recipe.fragments), 0.0);
   }
   double& x(int island, int f) { return x_[std::size_t(island)][std::size_t(f)]; }
@@ -25,15 +33,18 @@ class CopyForEveryRound {
     const auto [first, last] = clock_.rounds_at(steps);
     for (std::int64_t k = first; k <= last; ++k)
       for (int f = 0; f < recipe_.fragments; ++f) {
+        if (!ships(k, f)) continue;
         for (int i = 0; i < int(n_); ++i)
           if (clock_.copy_step(k, i, f) == steps)
-            sent_[{k, i, f}] = clock_.copies_ahead(k, i, f) ? merged(k - 1, i, f) : x(i, f);
+            sent_[{k, i, f}] =
+                clock_.copies_ahead(k, i, f) && ships(k - 1, f) ? merged(k - 1, i, f) : x(i, f);
         for (int i = 0; i < int(n_); ++i)
           if (clock_.merge_step(k, i, f) == steps) x(i, f) = merged(k, i, f);
       }
   }
 
  private:
+  [[nodiscard]] bool ships(std::int64_t k, int f) const { return (k + f) % every_ == 0; }
   // average + p (x − S), for those who meet somebody.
   double merged(std::int64_t k, int i, int f) {
     if (!clock_.meets(k, i)) return x(i, f);
@@ -41,10 +52,12 @@ class CopyForEveryRound {
     for (std::size_t j = 0; j < n_; ++j)
       if (const double weight = clock_.round(k).mixing[std::size_t(i) * n_ + j]; weight != 0)
         average += weight * sent_.at({k, int(j), f});
-    return average + recipe_.progress * (x(i, f) - sent_.at({k, i, f}));
+    return average + keeps_ * (x(i, f) - sent_.at({k, i, f}));
   }
   const Recipe recipe_;
   const RotationClock clock_;
+  const double keeps_;
+  const int every_;
   const std::size_t n_;
   std::vector<std::vector<double>> x_;
   std::map<std::tuple<std::int64_t, int, int>, double> sent_;
@@ -80,38 +93,57 @@ Recipe random_rotation(Random& random) {
   return recipe;
 }
 
+// A vector that travels, and what must become of it.
+struct Expected {
+  Buffer of = Buffer::kModel;
+  std::unique_ptr<CopyForEveryRound> rule;  // stays where it is: its clock looks at its recipe
+};
+
 TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
   Random random(11);
   for (int world = 0; world < 300; ++world) {
-    const Recipe recipe = random_rotation(random);
+    Recipe recipe = random_rotation(random);
+    recipe.moments = 2;
+    recipe.moments_every = int(random.between(1, 2));
     ASSERT_TRUE(RotationClock(recipe).one_copy()) << world;
     const auto dance = make_dance(recipe);
-    CopyForEveryRound expected(recipe);
+    std::vector<Expected> expected;
+    const auto expect = [&](Buffer of, double keeps, int every) {
+      expected.push_back({of, std::make_unique<CopyForEveryRound>(recipe, keeps, every)});
+    };
+    expect(Buffer::kModel, recipe.progress, 1);
+    expect(Buffer::kMomentOne, 1, recipe.moments_every);
+    expect(Buffer::kMomentTwo, 0, recipe.moments_every);
     PlainVectors rows(4, recipe.fragments);
     const auto apply = [&](const std::vector<VectorMove>& moves) {
       for (const VectorMove& move : moves) {
-        EXPECT_NE(move.into, Buffer::kSentOdd);
+        for (const Buffer second : {Buffer::kSentOdd, Buffer::kSentOneOdd, Buffer::kSentTwoOdd})
+          EXPECT_NE(move.into, second);
         rows.apply(move);
       }
     };
     apply(dance->after(0));
-    expected.after(0);
+    for (Expected& one : expected) one.rule->after(0);
     for (std::int64_t step = 1; step <= 40; ++step) {
       const AroundStep around = dance->around(step);
       apply(around.before);
-      for (int i = 0; i < 4; ++i)
-        for (int f = 0; f < recipe.fragments; ++f) {
-          const auto increment = float(random.between(-8, 8));
-          rows.at(Buffer::kModel, i, f) += increment;
-          expected.x(i, f) += double(increment);
-        }
+      for (Expected& one : expected)
+        for (int i = 0; i < 4; ++i)
+          for (int f = 0; f < recipe.fragments; ++f) {
+            const auto increment = float(random.between(-8, 8));
+            rows.at(one.of, i, f) += increment;
+            one.rule->x(i, f) += double(increment);
+          }
       apply(around.after);
       apply(dance->after(step));
-      expected.after(step);
-      for (int i = 0; i < 4; ++i)
-        for (int f = 0; f < recipe.fragments; ++f)
-          ASSERT_NEAR(rows.at(Buffer::kModel, i, f), expected.x(i, f), 1e-3)
-              << "world " << world << ", step " << step << ", island " << i << ", fragment " << f;
+      for (Expected& one : expected) {
+        one.rule->after(step);
+        for (int i = 0; i < 4; ++i)
+          for (int f = 0; f < recipe.fragments; ++f)
+            ASSERT_NEAR(rows.at(one.of, i, f), one.rule->x(i, f), 1e-3)
+                << "world " << world << ", step " << step << ", island " << i << ", fragment " << f
+                << ", vector " << int(one.of);
+      }
     }
   }
 }

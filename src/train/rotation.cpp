@@ -1,5 +1,9 @@
 // The paper's rule on the plan's clock, whole or by fragments, with its refinements: own weight,
 // momentum, contributions that are missing. The arithmetic is that of protocol/merge.
+//
+// What travels is the model, and with it AdamW's moments where islands share them. One rule is for
+// all of them, x ← average + p (x − S), with shares p of their own: of v, which is never below
+// zero, nothing is kept, of m all.
 #include <algorithm>
 
 #include "base/random.hpp"
@@ -9,10 +13,32 @@
 namespace cotillion {
 namespace {
 
+// A vector that travels, and where it is on its way.
+struct Cargo {
+  Buffer of, sent, sent_odd, held;
+  double keeps;  // p: the share of what was learned in flight that a merge keeps
+};
+
+std::vector<Cargo> cargo_of(const Recipe& recipe) {
+  std::vector<Cargo> cargo = {
+      {Buffer::kModel, Buffer::kSentEven, Buffer::kSentOdd, Buffer::kHeld, recipe.progress}};
+  if (recipe.moments > 0)
+    cargo.push_back(
+        {Buffer::kMomentTwo, Buffer::kSentTwo, Buffer::kSentTwoOdd, Buffer::kHeldTwo, 0});
+  if (recipe.moments > 1)
+    cargo.push_back(
+        {Buffer::kMomentOne, Buffer::kSentOne, Buffer::kSentOneOdd, Buffer::kHeldOne, 1});
+  return cargo;
+}
+
 class Rotation final : public Dance {
  public:
   explicit Rotation(const Recipe& recipe)
-      : recipe_(recipe), clock_(recipe_), islands_(island_count(recipe)), hidden_(hides(recipe)) {}
+      : recipe_(recipe),
+        clock_(recipe_),
+        cargo_(cargo_of(recipe)),
+        islands_(island_count(recipe)),
+        hidden_(hides(recipe)) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     return clock_.time_after(steps);
@@ -23,22 +49,17 @@ class Rotation final : public Dance {
     // Rounds in order, and in each the copies before the merges: rounds may be shorter than steps.
     const auto [first, last] = clock_.rounds_at(steps);
     for (std::int64_t k = first; k <= last; ++k) {
-      by_fragment(moves, [&, k](std::vector<VectorMove>& some, int f) {
-        const std::vector<int> copying =
-            those([&](int island) { return clock_.copy_step(k, island, f) == steps; });
-        if (!copying.empty()) copy(some, k, f, copying);
+      each(moves, k, [&, k](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
+        copy(some, cargo, k, f,
+             those([&](int island) { return clock_.copy_step(k, island, f) == steps; }));
       });
       if (clock_.one_copy())
-        by_fragment(moves, [&, k](std::vector<VectorMove>& some, int f) {
-          std::vector<int> complete = gathered(k, f, steps);
-          std::erase_if(complete, [&](int island) { return !merges(k, island); });
-          if (!complete.empty()) correct(some, k, f, complete);
+        each(moves, k, [&, k](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
+          correct(some, cargo, k, f, gathered(k, f, steps));
         });
-      by_fragment(moves, [&, k](std::vector<VectorMove>& some, int f) {
-        const std::vector<int> merging = those([&](int island) {
-          return clock_.merge_step(k, island, f) == steps && merges(k, island);
-        });
-        if (!merging.empty()) merge(some, k, f, merging);
+      each(moves, k, [&, k](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
+        merge(some, cargo, k, f,
+              those([&](int island) { return clock_.merge_step(k, island, f) == steps; }));
       });
     }
     return moves;
@@ -51,21 +72,21 @@ class Rotation final : public Dance {
     if (!clock_.one_copy()) return around;
     const auto [first, last] = clock_.rounds_at(step);
     for (std::int64_t k = std::max<std::int64_t>(1, first); k <= last; ++k) {
-      const auto handing = [&, k](int f) {
+      const auto handing = [&, k](const Cargo& cargo, int f) {
         return those(
-            [&](int i) { return clock_.copy_step(k, i, f) + 1 == step && ahead(k, i, f); });
+            [&](int i) { return clock_.copy_step(k, i, f) + 1 == step && ahead(cargo, k, i, f); });
       };
-      by_fragment(around.before, [&](std::vector<VectorMove>& some, int f) {
-        const std::vector<int> who = handing(f);
+      each(around.before, k, [&](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
+        const std::vector<int> who = handing(cargo, f);
         if (who.empty()) return;
-        some.push_back(move(Buffer::kHeld, who, {{kSent}}, f));
-        some.push_back(move(kSent, who, merged(kSent), f, recipe_.wire));
+        some.push_back(move(cargo.held, who, {{cargo.sent}}, f));
+        some.push_back(move(cargo.sent, who, merged(cargo, cargo.sent), f, recipe_.wire));
       });
-      by_fragment(around.after, [&](std::vector<VectorMove>& some, int f) {
-        const std::vector<int> who = handing(f);
+      each(around.after, k, [&](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
+        const std::vector<int> who = handing(cargo, f);
         if (who.empty()) return;
-        some.push_back(move(Buffer::kModel, who, merged(Buffer::kHeld), f));
-        some.back().merges = true;
+        some.push_back(move(cargo.of, who, merged(cargo, cargo.held), f));
+        some.back().merges = cargo.of == Buffer::kModel;
       });
     }
     return around;
@@ -92,14 +113,15 @@ class Rotation final : public Dance {
   }
 
  private:
-  // Fragments that are treated alike, next to each other, are one move. Moves of different
-  // fragments commute.
+  // Of all that travels in a round. Fragments that are treated alike, next to each other, are one
+  // move. Moves of different fragments commute.
   template <class Moves>
-  void by_fragment(std::vector<VectorMove>& moves, Moves of) const {
+  void each(std::vector<VectorMove>& moves, std::int64_t k, Moves of) const {
     std::vector<VectorMove> pending;
     for (int f = 0; f < recipe_.fragments; ++f) {
       std::vector<VectorMove> some;
-      of(some, f);
+      for (const Cargo& cargo : cargo_)
+        if (ships(cargo, k, f)) of(some, cargo, f);
       if (!some.empty() &&
           std::equal(pending.begin(), pending.end(), some.begin(), some.end(), follows)) {
         for (VectorMove& move : pending) ++move.count;
@@ -127,25 +149,31 @@ class Rotation final : public Dance {
             1,    wire,           recipe_.grain};
   }
 
-  // Who meets nobody has nothing to give its progress up for. (Keeping all, it may merge with
-  // itself.)
-  [[nodiscard]] bool merges(std::int64_t k, int island) const {
-    return recipe_.progress == 1 || clock_.meets(k, island);
+  // Own weight or momentum: of the model alone.
+  [[nodiscard]] bool refined(const Cargo& cargo) const {
+    return cargo.of == Buffer::kModel && (hidden_ || recipe_.momentum > 0);
+  }
+
+  // Who meets nobody has nothing to give its progress up for, nor to hide or push it. (Otherwise it
+  // may merge with itself.)
+  [[nodiscard]] bool merges(const Cargo& cargo, std::int64_t k, int island) const {
+    return (cargo.keeps == 1 && !refined(cargo)) || clock_.meets(k, island);
+  }
+
+  // The model always. Of moments every fragment's turn comes once in `moments_every` rounds, and in
+  // each as many have theirs.
+  [[nodiscard]] bool ships(const Cargo& cargo, std::int64_t k, int f) const {
+    return cargo.of == Buffer::kModel || (k + f) % recipe_.moments_every == 0;
   }
 
   // Whether its copy leaves with a correction that still waits for the end of the step.
-  [[nodiscard]] bool ahead(std::int64_t k, int island, int f) const {
-    return clock_.copies_ahead(k, island, f) && merges(k - 1, island);
+  [[nodiscard]] bool ahead(const Cargo& cargo, std::int64_t k, int island, int f) const {
+    return ships(cargo, k, f) && clock_.copies_ahead(k, island, f) && ships(cargo, k - 1, f) &&
+           merges(cargo, k - 1, island);
   }
 
-  // Every fragment's turn comes once in `moments_every` rounds, and in each as many have theirs.
-  [[nodiscard]] bool ships_moments(std::int64_t k, int f) const {
-    return recipe_.moments > 0 && (k + f) % recipe_.moments_every == 0;
-  }
-
-  static constexpr Buffer kSent = Buffer::kSentEven;  // where one copy is enough
-  [[nodiscard]] Buffer sent(std::int64_t k) const {
-    return k % 2 == 0 || clock_.one_copy() ? kSent : Buffer::kSentOdd;
+  [[nodiscard]] Buffer sent(const Cargo& cargo, std::int64_t k) const {
+    return k % 2 == 0 || clock_.one_copy() ? cargo.sent : cargo.sent_odd;
   }
 
   // Those whose whole group has copied a fragment after so many steps, and not before.
@@ -160,93 +188,84 @@ class Rotation final : public Dance {
     return complete;
   }
   // S becomes average − p S, which is all that is needed of it from now on.
-  void correct(std::vector<VectorMove>& moves, std::int64_t k, int f,
-               const std::vector<int>& who) const {
-    moves.push_back(move(
-        kSent, who, {{kSent, 1, rows(k, f, who), recipe_.wire}, {kSent, -recipe_.progress}}, f));
+  void correct(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
+               std::vector<int> who) const {
+    std::erase_if(who, [&](int island) { return !merges(cargo, k, island); });
+    if (who.empty()) return;
+    moves.push_back(
+        move(cargo.sent, who, {average(cargo, k, f, who), {cargo.sent, -cargo.keeps}}, f));
   }
-  // The model with a correction that lies there.
-  [[nodiscard]] std::vector<Term> merged(Buffer correction) const {
-    return {{correction}, {Buffer::kModel, recipe_.progress}};
+  [[nodiscard]] Term average(const Cargo& cargo, std::int64_t k, int f,
+                             const std::vector<int>& who) const {
+    return {sent(cargo, k), 1, rows(k, f, who), recipe_.wire};
+  }
+  // A vector with a correction that lies there.
+  [[nodiscard]] static std::vector<Term> merged(const Cargo& cargo, Buffer correction) {
+    return {{correction}, {cargo.of, cargo.keeps}};
   }
 
-  void copy(std::vector<VectorMove>& moves, std::int64_t k, int f,
-            const std::vector<int>& who) const {
-    const auto add = [&](Buffer into, std::vector<Term> terms, WireFormat wire = WireFormat::kF32) {
-      moves.push_back(move(into, who, std::move(terms), f, wire));
-    };
-    if (ships_moments(k, f)) {
-      add(Buffer::kSentTwo, {{Buffer::kMomentTwo}}, recipe_.wire);
-      if (recipe_.moments > 1) add(Buffer::kSentOne, {{Buffer::kMomentOne}}, recipe_.wire);
-    }
-    if (clock_.one_copy()) {
-      // Who copies ahead does so with the next update.
-      std::vector<int> others;
-      for (const int i : who)
-        if (!ahead(k, i, f)) others.push_back(i);
-      if (!others.empty())
-        moves.push_back(move(kSent, others, {{Buffer::kModel}}, f, recipe_.wire));
-      return;
-    }
-    if (clock_.prompt()) {
-      // A correction that has come, and waits for the end of the step, is on the wire already.
-      std::vector<int> waiting, others;
-      for (const int i : who) {
-        (ahead(k, i, f) ? waiting : others).push_back(i);
-      }
-      std::vector<Term> terms = {{Buffer::kModel}};
-      if (hidden_) terms.push_back({Buffer::kHidden});
-      const auto send = [&](const std::vector<int>& some) {
-        moves.push_back(move(sent(k), some, terms, f, recipe_.wire));
-      };
-      if (!others.empty()) send(others);
-      if (waiting.empty()) return;
-      terms[0].own = recipe_.progress;
-      terms.insert(terms.begin(), {{sent(k - 1), 1, rows(k - 1, f, waiting), recipe_.wire},
-                                   {sent(k - 1), -recipe_.progress}});
-      return send(waiting);
-    }
-    if (!hidden_) return add(sent(k), {{Buffer::kModel}}, recipe_.wire);
-    const bool sender = recipe_.momentum > 0 && recipe_.momentum_at_sender;
+  void copy(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
+            std::vector<int> who) const {
+    std::erase_if(who, [&](int island) { return refined(cargo) && !clock_.meets(k, island); });
+    if (who.empty()) return;
+    const bool hidden = hidden_ && cargo.of == Buffer::kModel;
+    const bool sender = hidden && recipe_.momentum > 0 && recipe_.momentum_at_sender;
     if (sender && k > 0) {
       // v ← μv + Δ with Δ = x + h − anchor; what is sent becomes anchor + v, what the optimizer
       // sees does not change until the next merge.
-      add(Buffer::kVelocity, {{Buffer::kVelocity, recipe_.momentum},
-                              {Buffer::kModel},
-                              {Buffer::kHidden},
-                              {Buffer::kAnchor, -1}});
-      add(Buffer::kHidden, {{Buffer::kVelocity}, {Buffer::kAnchor}, {Buffer::kModel, -1}});
+      moves.push_back(move(Buffer::kVelocity, who,
+                           {{Buffer::kVelocity, recipe_.momentum},
+                            {Buffer::kModel},
+                            {Buffer::kHidden},
+                            {Buffer::kAnchor, -1}},
+                           f));
+      moves.push_back(move(Buffer::kHidden, who,
+                           {{Buffer::kVelocity}, {Buffer::kAnchor}, {Buffer::kModel, -1}}, f));
     }
-    add(sent(k), {{Buffer::kModel}, {Buffer::kHidden}}, recipe_.wire);
-    if (sender) add(Buffer::kAnchor, {{sent(k)}});
+    // A correction that has come, and waits for the end of the step, is on the wire already.
+    std::vector<int> waiting, others;
+    for (const int i : who) (ahead(cargo, k, i, f) ? waiting : others).push_back(i);
+    std::vector<Term> terms = {{cargo.of}};
+    if (hidden) terms.push_back({Buffer::kHidden});
+    const Buffer s = sent(cargo, k);
+    if (!others.empty()) moves.push_back(move(s, others, terms, f, recipe_.wire));
+    // Where one copy is enough it is made with the next update.
+    if (!waiting.empty() && !clock_.one_copy()) {
+      terms[0].own = cargo.keeps;
+      terms.insert(terms.begin(),
+                   {average(cargo, k - 1, f, waiting), {sent(cargo, k - 1), -cargo.keeps}});
+      moves.push_back(move(s, waiting, terms, f, recipe_.wire));
+    }
+    if (sender) moves.push_back(move(Buffer::kAnchor, who, {{s}}, f));
   }
 
-  void merge(std::vector<VectorMove>& moves, std::int64_t k, int f,
-             const std::vector<int>& who) const {
+  void merge(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
+             std::vector<int> who) const {
+    // With one copy, what the next one has left with was merged with the update.
+    std::erase_if(who, [&](int i) {
+      return !merges(cargo, k, i) || (clock_.one_copy() && ahead(cargo, k + 1, i, f));
+    });
+    if (who.empty()) return;
+    const Buffer s = sent(cargo, k);
+    const double p = cargo.keeps;
+    if (refined(cargo)) return merge_refined(moves, cargo, k, f, who);
+    moves.push_back(move(cargo.of, who,
+                         clock_.one_copy()
+                             ? merged(cargo, s)
+                             : std::vector<Term>{average(cargo, k, f, who), {s, -p}, {cargo.of, p}},
+                         f));
+    moves.back().merges = cargo.of == Buffer::kModel;
+  }
+
+  // With own weight, or momentum: the model alone.
+  void merge_refined(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
+                     const std::vector<int>& who) const {
     const auto add = [&](Buffer into, std::vector<Term> terms) {
       moves.push_back(move(into, who, std::move(terms), f));
       return moves.size() - 1;
     };
-    const Buffer s = sent(k);
-    Term average{s, 1, rows(k, f, who), recipe_.wire};
-    if (ships_moments(k, f)) {
-      // v is never below zero: it becomes the average. m keeps what it learned meanwhile.
-      add(Buffer::kMomentTwo, {{Buffer::kSentTwo, 1, average.mixing, recipe_.wire}});
-      if (recipe_.moments > 1)
-        add(Buffer::kMomentOne, {{Buffer::kSentOne, 1, average.mixing, recipe_.wire},
-                                 {Buffer::kSentOne, -1},
-                                 {Buffer::kMomentOne}});
-    }
-    if (clock_.one_copy()) {
-      // Where the next copy has left with it, it was merged with the update.
-      std::vector<int> others;
-      for (const int i : who)
-        if (!ahead(k + 1, i, f)) others.push_back(i);
-      if (others.empty()) return;
-      moves.push_back(move(Buffer::kModel, others, merged(s), f));
-      moves.back().merges = true;
-      return;
-    }
+    const Buffer s = sent(cargo, k);
+    Term average = this->average(cargo, k, f, who);
     if (recipe_.momentum > 0 && !recipe_.momentum_at_sender && clock_.round(k).everyone) {
       // The first average is where momentum starts from.
       if (k == first_of_everyone())
@@ -261,8 +280,7 @@ class Rotation final : public Dance {
     std::size_t merged = 0;
     const double a = recipe_.own_weight;
     if (!hidden_) {
-      const double p = recipe_.progress;
-      merged = add(Buffer::kModel, {average, {s, -p}, {Buffer::kModel, p}});
+      merged = add(Buffer::kModel, {average, {s, -1}, {Buffer::kModel}});
     } else if (a < 1) {
       add(Buffer::kHidden, {{Buffer::kModel, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});
       merged = add(Buffer::kModel, {average, {Buffer::kHidden, a / (1 - a)}});
@@ -311,6 +329,7 @@ class Rotation final : public Dance {
 
   const Recipe recipe_;
   const RotationClock clock_;
+  const std::vector<Cargo> cargo_;
   const int islands_;
   const bool hidden_;
 };

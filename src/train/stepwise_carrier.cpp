@@ -3,126 +3,319 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <semaphore>
+#include <compare>
+#include <condition_variable>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
 #include "base/check.hpp"
+#include "train/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {
 
-// The simulator runs on a thread of its own and waits at the end of every step: one of the two
-// moves at any time.
+constexpr auto kPatience = std::chrono::minutes(10);  // with a computation that never stands still
+constexpr std::int64_t kEnded = std::numeric_limits<std::int64_t>::max();
+
+// A round of one fragment, on its way from training to training.
+struct Passage {
+  std::vector<float> offered;  // z when it was to be copied
+  bool ahead = false;          // the correction of the round before was not in it yet
+  std::vector<float> sent;     // S
+  std::optional<std::vector<float>> correction;  // average − S
+};
+
+// What came after it had been given up, and after how many steps of the islands.
+struct Late {
+  std::int64_t step = 0;
+  std::vector<float> difference;
+};
+
+// What an island's agent and its training code have between them, of one fragment.
+struct Place {
+  std::map<std::int64_t, Passage> passages;  // by round, from 0
+  std::vector<Late> late;
+};
+
+// What an island's training has to do about a fragment after a step, in order: rounds as they come,
+// and in each the copy before the merge.
+struct Errands {
+  struct Due {
+    std::int64_t round = 0;
+    bool merges = false;
+    friend auto operator<=>(const Due&, const Due&) = default;
+  };
+  int island = 0, fragment = 0;
+  std::vector<Due> due;
+  std::size_t next = 0;
+  bool merges = false;
+};
+
+// The simulator runs on a thread of its own. It waits before it copies what training has not
+// reached yet, and training waits for what it merges next, and at the end of a step for everything
+// that comes by then. In the simulated islands there is no model but what is being copied.
 class Stepwise final : public Carrier {
  public:
-  Stepwise(PlanFile plan, const Recipe& recipe, SimulationSettings settings)
-      : plan_(std::move(plan)),
-        recipe_(recipe),
-        islands_(plan_.map.island_count()),
+  Stepwise(const PlayedPlan& played, SimulationSettings settings, const JobSpec& job)
+      : plan_(played.plan),
+        recipe_(played.recipe),
+        clock_(recipe_),
+        job_(job),
+        islands_(island_count(recipe_)),
         settings_(std::move(settings)),
-        dance_(make_dance(recipe)) {
-    actors_.assign(std::size_t(islands_), nullptr);
-    settings_.step = [this](Actor& actor, IslandId island, std::uint64_t) {
-      arrived(actor, island);
+        dance_(make_dance(recipe_)),
+        steps_(std::size_t(islands_), 0),
+        places_(std::size_t(islands_) * std::size_t(job.fragments)) {
+    MergeSettings merge = settings_.actors.merge;
+    settings_.actors.merge = {.missing = merge.missing};  // over there it is average − S
+    merge.own_weight = recipe_.own_weight;
+    merge.momentum = recipe_.momentum;
+    merge.momentum_only_with_everyone = true;
+    if (recipe_.momentum > 0)
+      merge.momentum_at = recipe_.momentum_at_sender ? MomentumAt::kSender : MomentumAt::kReceiver;
+    for (int i = 0; i < islands_; ++i) merges_.emplace_back(job_, merge);
+    settings_.actors.step_time = {
+        std::llround(recipe_.step_time * played.pace * kPicosecondsPerSecond)};
+    settings_.step = [this](Actor&, IslandId island, std::uint64_t step) {
+      const std::lock_guard lock(lock_);
+      steps_[std::size_t(island)] = std::int64_t(step);
+      changed_.notify_all();
     };
-    settings_.before_merge = [this](Actor&, IslandId, RoundId, int) { merged_ = true; };
+    settings_.before_copy = [this](Actor& actor, IslandId island, RoundId round,
+                                   std::uint64_t first, std::size_t count) {
+      shown_ = &actor;
+      show(island, std::int64_t(round) - 1, first, count);
+    };
+    settings_.after_copy = [this](IslandId island, RoundId round, std::uint64_t first,
+                                  std::span<const float> values) {
+      hide(island, std::int64_t(round) - 1, first, values);
+    };
+    settings_.after_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
+      std::vector<float> came = taken_from(actor, fragment);
+      const std::lock_guard lock(lock_);
+      place(island, fragment).passages[std::int64_t(round) - 1].correction = std::move(came);
+      changed_.notify_all();
+    };
+    settings_.after_late = [this](Actor& actor, IslandId island, RoundId, int fragment) {
+      std::vector<float> came = taken_from(actor, fragment);
+      const std::lock_guard lock(lock_);
+      place(island, fragment).late.push_back({steps_[std::size_t(island)], std::move(came)});
+    };
     settings_.progress = [this](Duration, Duration) { return over_.load(); };
-    settings_.fill = [this](IslandId island, std::vector<float>& model) {
-      COTILLION_CHECK(model.size() == before_[std::size_t(island)].size());
-      model = before_[std::size_t(island)];
-    };
   }
   ~Stepwise() override {
-    if (!player_.joinable()) return;
-    over_ = true;
-    go_on_.release();
-    player_.join();
+    {
+      const std::lock_guard lock(lock_);
+      over_ = true;
+      changed_.notify_all();
+    }
+    if (player_.joinable()) player_.join();
   }
   Stepwise(const Stepwise&) = delete;
   Stepwise& operator=(const Stepwise&) = delete;
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return double(steps) * recipe_.step_time;
+    return clock_.time_after(steps);
   }
   void on_gradients(Learner&, std::int64_t) override {}
   [[nodiscard]] AroundStep around(std::int64_t) const override { return {}; }
 
-  // A step's gradient was taken on the parameters that were there when it began. Its update is
-  // added when it ends, to what the network has made of them meanwhile.
   void between(Learner& learner, std::int64_t steps,
                const std::function<void()>& before_merge) override {
-    if (steps == 0) {
-      remember(learner);
-      player_ = std::thread([this] { play(); });
-      return;
-    }
-    if (steps > 1) go_on_.release();
-    at_step_end_.acquire();
-    if (!failure_.empty()) throw std::runtime_error(failure_);
-    if (merged_) before_merge();
-    merged_ = false;
+    if (steps == 0) player_ = std::thread([this] { play(); });
+    std::vector<Errands> errands;
+    std::vector<std::vector<float>> models;
     for (int i = 0; i < islands_; ++i) {
-      const std::vector<float> after = learner.row(Buffer::kModel, i);
-      std::vector<float>& model = actors_[std::size_t(i)]->model();
-      const std::vector<float>& before = before_[std::size_t(i)];
-      for (std::size_t e = 0; e < model.size(); ++e) model[e] += after[e] - before[e];
-      learner.set_row(Buffer::kModel, i, model);
+      models.push_back(learner.row(Buffer::kModel, i));
+      add_errands(errands, i, steps);
     }
-    remember(learner);
+    const auto merges = [&](int island) {
+      return std::any_of(errands.begin(), errands.end(), [&](const Errands& some) {
+        return some.merges && (island < 0 || some.island == island);
+      });
+    };
+    if (merges(-1)) before_merge();
+    run(errands, models);
+    for (int i = 0; i < islands_; ++i) {
+      std::vector<float>& model = models[std::size_t(i)];
+      const bool late = merge_late(steps, i, model);
+      if (late || merges(i)) learner.set_row(Buffer::kModel, i, model);
+    }
   }
   [[nodiscard]] bool resumes() const override { return false; }
   [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
 
  private:
-  void remember(Learner& learner) {
-    before_.clear();
-    for (int i = 0; i < islands_; ++i) before_.push_back(learner.row(Buffer::kModel, i));
+  [[nodiscard]] Place& place(IslandId island, int fragment) {
+    return places_[std::size_t(island) * std::size_t(job_.fragments) + std::size_t(fragment)];
+  }
+  [[nodiscard]] Span span(int fragment) const {
+    return span_of(fragment, job_.fragments, std::int64_t(job_.elements), recipe_.grain);
+  }
+  [[nodiscard]] std::span<float> part(std::vector<float>& model, int fragment) const {
+    const Span here = span(fragment);
+    return std::span(model).subspan(std::size_t(here.first), std::size_t(here.count));
+  }
+  // Of a fragment that these elements are in: its number, and where in it they begin.
+  [[nodiscard]] std::pair<int, std::ptrdiff_t> within(std::uint64_t first) const {
+    const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
+    return {fragment, std::ptrdiff_t(first) - std::ptrdiff_t(span(fragment).first)};
   }
 
+  // Training's side.
+  void add_errands(std::vector<Errands>& errands, int island, std::int64_t steps) const {
+    std::map<int, Errands> by_fragment;
+    const auto add = [&](const RotationClock::Appointment& due, bool merges) {
+      if (due.round >= settings_.rounds) return;
+      Errands& some = by_fragment[due.fragment];
+      some.island = island;
+      some.fragment = due.fragment;
+      some.merges = some.merges || merges;
+      some.due.push_back({due.round, merges});
+    };
+    for (const auto& due : clock_.copies(island, steps)) add(due, false);
+    for (const auto& due : clock_.merges(island, steps)) add(due, true);
+    for (auto& [fragment, some] : by_fragment) {
+      std::sort(some.due.begin(), some.due.end());
+      errands.push_back(std::move(some));
+    }
+  }
+  // Over there islands take their turns in an order of their own, each merging and copying again
+  // before the next has merged: here, too, nobody waits for another.
+  void run(std::vector<Errands>& errands, std::vector<std::vector<float>>& models) {
+    std::unique_lock lock(lock_);
+    const auto can_go_on = [&](const Errands& some) {
+      return some.next < some.due.size() &&
+             (!some.due[some.next].merges || has_come(some, some.due[some.next].round));
+    };
+    const auto is_over = [](const Errands& some) { return some.next == some.due.size(); };
+    while (!std::all_of(errands.begin(), errands.end(), is_over)) {
+      wait(lock, [&] { return std::any_of(errands.begin(), errands.end(), can_go_on); });
+      for (Errands& some : errands)
+        for (; can_go_on(some); ++some.next) {
+          const auto [round, merges] = some.due[some.next];
+          const std::span<float> x = part(models[std::size_t(some.island)], some.fragment);
+          if (merges)
+            merge(round, some.island, some.fragment, x);
+          else
+            copy(round, some.island, some.fragment, x);
+        }
+      changed_.notify_all();
+    }
+  }
+  [[nodiscard]] bool has_come(const Errands& some, std::int64_t k) {
+    const auto& passages = place(some.island, some.fragment).passages;
+    const auto passage = passages.find(k);
+    return passage != passages.end() && passage->second.correction.has_value();
+  }
+  void copy(std::int64_t k, int island, int f, std::span<const float> x) {
+    Passage passage;
+    passage.offered.assign(x.begin(), x.end());
+    passage.ahead = clock_.copies_ahead(k, island, f);
+    merges_[std::size_t(island)].to_sent(std::uint64_t(span(f).first), passage.offered);
+    place(island, f).passages[k] = std::move(passage);
+  }
+  void merge(std::int64_t k, int island, int f, std::span<float> x) {
+    auto& passages = place(island, f).passages;
+    const Passage& passage = passages.at(k);
+    const std::vector<double> sent(passage.sent.begin(), passage.sent.end());
+    std::vector<double> average = sent;
+    for (std::size_t e = 0; e < average.size(); ++e) average[e] += double((*passage.correction)[e]);
+    merges_[std::size_t(island)].apply(std::uint64_t(span(f).first), x, average, sent,
+                                       clock_.round(k).everyone);
+    // The next copy may have left with it; the one after that knows it from the model.
+    passages.erase(passages.begin(), passages.lower_bound(k));
+  }
+  // What has come late by the end of this step; nobody knows how late without waiting for it.
+  bool merge_late(std::int64_t steps, int island, std::vector<float>& model) {
+    std::unique_lock lock(lock_);
+    wait(lock, [&] { return steps_[std::size_t(island)] >= steps; });
+    bool any = false;
+    for (int f = 0; f < job_.fragments; ++f)
+      std::erase_if(place(island, f).late, [&](const Late& late) {
+        if (late.step >= steps) return false;
+        merges_[std::size_t(island)].apply_late(
+            std::uint64_t(span(f).first), part(model, f),
+            std::vector<double>(late.difference.begin(), late.difference.end()));
+        return any = true;
+      });
+    return any;
+  }
+  template <class Condition>
+  void wait(std::unique_lock<std::mutex>& lock, Condition condition) {
+    if (!changed_.wait_for(lock, kPatience, [&] { return !failure_.empty() || condition(); }))
+      throw std::runtime_error("the simulation stands still");
+    if (!condition()) throw std::runtime_error(failure_);
+  }
+
+  // The simulator's side.
   void play() {
     const auto outcome = simulate(plan_, settings_);
-    if (over_) return;
+    const std::lock_guard lock(lock_);
     failure_ = outcome ? "the simulation ended before the training" : outcome.error().message;
-    at_step_end_.release();
+    if (outcome) std::fill(steps_.begin(), steps_.end(), kEnded);
+    changed_.notify_all();
   }
-  void arrived(Actor& actor, IslandId island) {
+  void show(IslandId island, std::int64_t k, std::uint64_t first, std::size_t count) {
+    const auto [fragment, skipped] = within(first);
+    auto& passages = place(island, fragment).passages;
+    std::unique_lock lock(lock_);
+    changed_.wait(lock, [&] {
+      return over_.load() || (passages.contains(k) && !passages.at(k).offered.empty());
+    });
     if (over_) return;
-    actors_[std::size_t(island)] = &actor;
-    if (++arrived_ < islands_) return;
-    arrived_ = 0;
-    at_step_end_.release();
-    go_on_.acquire();
+    const Passage& passage = passages.at(k);
+    const auto to = shown_->model().begin() + std::ptrdiff_t(first);
+    std::copy_n(passage.offered.begin() + skipped, count, to);
+    if (!passage.ahead || !passages.contains(k - 1) || !passages.at(k - 1).correction) return;
+    const std::vector<float>& correction = *passages.at(k - 1).correction;
+    for (std::size_t e = 0; e < count; ++e)
+      to[std::ptrdiff_t(e)] += correction[std::size_t(skipped) + e];
+  }
+  void hide(IslandId island, std::int64_t k, std::uint64_t first, std::span<const float> values) {
+    std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
+    const auto [fragment, skipped] = within(first);
+    const std::lock_guard lock(lock_);
+    Passage& passage = place(island, fragment).passages[k];
+    passage.sent.resize(std::size_t(span(fragment).count));
+    std::copy(values.begin(), values.end(), passage.sent.begin() + skipped);
+  }
+  // What a merge has made of a model of zeros.
+  [[nodiscard]] std::vector<float> taken_from(Actor& actor, int fragment) const {
+    const std::span<float> here = part(actor.model(), fragment);
+    std::vector<float> values(here.begin(), here.end());
+    std::fill(here.begin(), here.end(), 0.0F);
+    return values;
   }
 
   const PlanFile plan_;
   const Recipe recipe_;
+  const RotationClock clock_;
+  const JobSpec job_;
   const int islands_;
   SimulationSettings settings_;
   const std::unique_ptr<Dance> dance_;
-  std::vector<std::vector<float>> before_;  // what the step being taken started from
-  std::vector<Actor*> actors_;
-  int arrived_ = 0;
-  bool merged_ = false;
-  std::string failure_;
+  std::vector<Merge> merges_;  // by island
+  Actor* shown_ = nullptr;     // who copies
   std::atomic<bool> over_ = false;
-  std::binary_semaphore at_step_end_{0}, go_on_{0};
+  std::mutex lock_;  // of what follows
+  std::condition_variable changed_;
+  std::vector<std::int64_t> steps_;  // that islands have taken over there
+  std::vector<Place> places_;        // by island, then fragment
+  std::string failure_;
   std::thread player_;
 };
 
 }  // namespace
 
 std::unique_ptr<Carrier> stepwise_carrier(const PlayedPlan& played, SimulationSettings settings) {
-  const Recipe& recipe = played.recipe;
-  settings.actors.step_time = {
-      std::llround(recipe.step_time * played.pace * kPicosecondsPerSecond)};
-  settings.actors.merge.own_weight = recipe.own_weight;
-  settings.actors.merge.momentum = recipe.momentum;
-  settings.actors.merge.momentum_only_with_everyone = true;
-  if (recipe.momentum > 0)
-    settings.actors.merge.momentum_at =
-        recipe.momentum_at_sender ? MomentumAt::kSender : MomentumAt::kReceiver;
-  return std::make_unique<Stepwise>(played.plan, recipe, std::move(settings));
+  const auto casting = Casting::make(played.plan, played.casting);
+  COTILLION_CHECK(casting.has_value());  // it was when the plan was to be played
+  return std::make_unique<Stepwise>(played, std::move(settings), casting->job());
 }
 
 }  // namespace cotillion

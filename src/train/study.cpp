@@ -32,15 +32,20 @@ Result<std::size_t> synthetic_bytes(const std::string& data) {
   return std::size_t(bytes);
 }
 
+// Lines of results are shortened.
+bool same(double a, double b) {
+  return std::abs(a - b) <= 1e-4 * std::abs(b);
+}
+
 bool is_of(const Training& training, const Recipe& recipe, std::uint64_t seed,
            const StudySettings& settings, const Study& study) {
   return training.finished && training.recipe.name == recipe.name &&
-         std::abs(training.recipe.step_time - recipe.step_time) < 1e-4 * recipe.step_time &&
+         same(training.recipe.step_time, recipe.step_time) &&
          training.settings.seed == seed && training.data == study.data &&
          training.model == settings.model &&
-         training.settings.seconds == settings.training.seconds &&
+         same(training.settings.seconds, settings.training.seconds) &&
          training.settings.steps == settings.training.steps &&
-         training.settings.rate == settings.training.rate;
+         same(training.settings.rate, settings.training.rate);
 }
 
 // Where runs of a study keep what they have: each at a place of its own, models while it is

@@ -39,22 +39,20 @@ void TorchVectors::begin(Tensor models) {
 }
 
 Tensor& TorchVectors::at(Buffer which) {
-  COTILLION_CHECK(which != Buffer::kHeld);
+  COTILLION_CHECK(!is_held(which));
   Tensor& buffer = buffers_[std::size_t(which)];
   if (!buffer.defined()) buffer = torch::zeros_like(buffers_[std::size_t(Buffer::kModel)]);
   return buffer;
 }
 
-void TorchVectors::hold(const Span& part) {
-  held_ = torch::empty({islands_, part.count}, at(Buffer::kModel).options());
-  held_from_ = part.first;
-}
-
 Tensor TorchVectors::slice(Buffer buffer, const Rows& rows, const Span& span) {
-  const bool held = buffer == Buffer::kHeld;
-  const Tensor& matrix = held ? held_ : at(buffer);
-  return matrix.narrow(0, rows.island, rows.count())
-      .narrow(1, span.first - (held ? held_from_ : 0), span.count);
+  if (!is_held(buffer))
+    return at(buffer).narrow(0, rows.island, rows.count()).narrow(1, span.first, span.count);
+  Tensor& held = held_[std::size_t(buffer) - std::size_t(Buffer::kHeld)];
+  if (!held.defined())
+    held = torch::empty({islands_, held_span_.count}, at(Buffer::kModel).options());
+  return held.narrow(0, rows.island, rows.count())
+      .narrow(1, span.first - held_span_.first, span.count);
 }
 
 void TorchVectors::apply(const VectorMove& move) {

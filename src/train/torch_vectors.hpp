@@ -35,9 +35,9 @@ class TorchVectors {
     for (std::int64_t first = span.first; first < end; first += slice_)
       work(Span{first, std::min(slice_, end - first)});
   }
-  // Room for Buffer::kHeld of one slice; of none.
-  void hold(const Span& part);
-  void release() { held_ = Tensor(); }
+  // Room for what is held of one slice, as far as it is needed; of none.
+  void hold(const Span& part) { held_span_ = part; }
+  void release() { held_.fill(Tensor()); }
 
   // How far models are apart, added up slice by slice.
   struct Apart {
@@ -69,8 +69,8 @@ class TorchVectors {
   const torch::Device device_;
   const std::int64_t slice_;
   std::array<Tensor, kBufferCount> buffers_;
-  Tensor held_;  // of a slice that begins there
-  std::int64_t held_from_ = 0;
+  std::array<Tensor, kHeldCount> held_;  // of that slice
+  Span held_span_;
   std::map<std::vector<double>, Tensor> matrices_;
 };
 

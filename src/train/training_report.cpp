@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "report/table.hpp"
 #include "train/training_figures.hpp"
+#include "train/training_pairs.hpp"
 #include "train/training_runs.hpp"
 
 namespace cotillion {
@@ -224,7 +225,20 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
 
 std::string training_text(const std::vector<Training>& trainings) {
   if (trainings.empty()) return "no training\n";
+  const std::vector<std::vector<Training>> settings = by_setting(trainings);
+  if (settings.size() > 1) {
+    std::string text;
+    for (const std::vector<Training>& alike : settings)
+      text += fmt::format(
+                  "{}Steps of {:.1f} ms, {:.4g} s:\n\n", text.empty() ? "" : "\n",
+                  alike[0].recipe.step_time * 1e3,
+                  alike[0].settings.seconds > 0 ? alike[0].settings.seconds : alike[0].seconds) +
+              training_text(alike);
+    return text;
+  }
   std::string text = wrapped(about(trainings)) + "\n" + table_of(rows_of(trainings)).text();
+  if (const Rows pairs = pair_rows(by_policy(trainings)); pairs.size() > 1)
+    text += "\n" + table_of(pairs).text();
   const std::string memory = memory_text(trainings);
   if (!memory.empty()) text += "\n" + wrapped(memory);
   const Rows staleness = staleness_rows(trainings);

@@ -7,6 +7,7 @@
 
 #include "train/training_figures.hpp"
 #include "train/training_file.hpp"
+#include "train/training_pairs.hpp"
 
 namespace cotillion {
 namespace {
@@ -140,6 +141,31 @@ TEST(TrainingFile, WhatIsWrittenIsReadBack) {
   EXPECT_THAT(refused("/trainings/0/settings/batch", 1.5), HasSubstr("batch: a whole number"));
   EXPECT_FALSE(read_trainings("{}").has_value());
   EXPECT_FALSE(read_trainings("[").has_value());
+}
+
+TEST(TrainingReport, PairsOfTheSameSeedSayWhoIsAhead) {
+  const std::vector<Training> all = {training("fast", 1, 2), training("fast", 2, 2.2),
+                                     training("slow", 1, 2.3), training("slow", 2, 2.1),
+                                     training("slow", 3, 1)};
+  const std::vector<Runs> policies = by_policy(all);
+  ASSERT_EQ(policies.size(), 2u);
+  EXPECT_EQ(policies[0][0]->recipe.name, "slow");
+  EXPECT_EQ(pairs_of(policies[1], policies[0]).ahead, 1);
+  EXPECT_EQ(pairs_of(policies[1], policies[0]).of, 2);
+  const Rows rows = pair_rows(policies);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[2], (std::vector<std::string>{"fast", "(2)", "1 of 2", "–"}));
+  // Of one seed there is nothing to count.
+  EXPECT_EQ(pair_rows(by_policy({all[0], all[2]})).size(), 1u);
+}
+
+TEST(TrainingReport, WhatWasTrainedUnderOtherSettingsIsAnotherTable) {
+  std::vector<Training> all = {training("a", 1, 2), training("a", 1, 3), training("a", 1, 4)};
+  all[1].recipe.step_time = 0.4942;
+  all[2].data = "text, by source";
+  EXPECT_EQ(by_setting(all).size(), 3u);
+  EXPECT_EQ(by_policy(all).size(), 3u);
+  EXPECT_THAT(training_text(all), HasSubstr("Steps of 494.2 ms, 10 s:"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "train/training_runs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -21,11 +23,36 @@ double late_distance(const Training& training) {
   return count > 0 ? sum / count : 0;
 }
 
+namespace {
+
+// Step times are rounded where lines are short.
+std::string setting_of(const Training& training) {
+  return fmt::format("{}\n{}\n{:.3g}\n{:.4g}\n{}", training.model, training.data,
+                     training.recipe.step_time, training.settings.seconds, training.settings.steps);
+}
+
+}  // namespace
+
+std::vector<std::vector<Training>> by_setting(const std::vector<Training>& trainings) {
+  std::vector<std::string> settings;
+  std::vector<std::vector<Training>> groups;
+  for (const Training& training : trainings) {
+    const std::string setting = setting_of(training);
+    const auto known = std::find(settings.begin(), settings.end(), setting);
+    const auto group = std::size_t(known - settings.begin());
+    if (known == settings.end()) {
+      settings.push_back(setting);
+      groups.emplace_back();
+    }
+    groups[group].push_back(training);
+  }
+  return groups;
+}
+
 std::vector<Runs> by_policy(const std::vector<Training>& trainings) {
   std::map<std::string, Runs> groups;
   for (const Training& training : trainings)
-    groups[training.recipe.name + "\n" + training.model + "\n" + training.data].push_back(
-        &training);
+    groups[training.recipe.name + "\n" + setting_of(training)].push_back(&training);
   std::vector<Runs> ordered;
   for (auto& [name, runs] : groups) ordered.push_back(std::move(runs));
   std::stable_sort(ordered.begin(), ordered.end(), [](const Runs& a, const Runs& b) {

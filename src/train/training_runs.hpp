@@ -10,7 +10,11 @@ namespace cotillion {
 
 using Runs = std::vector<const Training*>;
 
-// Best policy first. The trainings must outlive it.
+// Runs that can be compared: the same model, text, step time and limits, in the order in which they
+// were met.
+[[nodiscard]] std::vector<std::vector<Training>> by_setting(const std::vector<Training>& trainings);
+
+// Best policy first; runs of other settings are another policy's. The trainings must outlive it.
 [[nodiscard]] std::vector<Runs> by_policy(const std::vector<Training>& trainings);
 
 // Infinite where there is none.

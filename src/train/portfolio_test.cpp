@@ -1,0 +1,89 @@
+// The rule against the paper's own account of it: what an island holds is a portfolio of what all
+// of them have learned.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.hpp"
+#include "tests/support/dance_play.hpp"
+
+namespace cotillion {
+namespace {
+
+using namespace testing;
+
+TEST(Rotation, StatesAreThePortfolioOfGenerations) {
+  const std::vector<std::vector<double>> pairs = {{0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1},
+                                                  {1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}};
+  for (const int fragments : {1, 4})
+    for (const int steps : {57, 58, 59, 60}) {
+      Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+      recipe.fragments = fragments;
+      recipe.rounds = {round_of(pairs[0], 0.37, 3, fragments),
+                       round_of(pairs[1], 0.25, 3, fragments)};
+      const auto dance = make_dance(recipe);
+      PlainVectors vectors(3, 4);
+      Random random(7);
+      // By island and element: increments before the first copy, and since each.
+      std::vector<double> bins[3][4];
+      for (auto& island : bins)
+        for (auto& element : island) element = {0};
+      int merges[3][4] = {};
+      for (int step = 0; step < steps; ++step) {
+        const auto apply = [&](const std::vector<VectorMove>& moves) {
+          for (const VectorMove& move : moves) {
+            vectors.apply(move);
+            const Span span = span_of(move, 4);
+            const bool copies = std::any_of(move.terms.begin(), move.terms.end(),
+                                            [](const Term& t) { return t.from == Buffer::kModel; });
+            for (const int i : move.islands)
+              for (std::int64_t e = span.first; e < span.first + span.count; ++e) {
+                if (move.merges)
+                  ++merges[i][e];
+                else if (copies)
+                  bins[i][e].push_back(0);
+              }
+          }
+        };
+        apply(dance->after(step));
+        const AroundStep around = dance->around(step + 1);
+        apply(around.before);
+        for (int i = 0; i < 3; ++i)
+          for (int e = 0; e < 4; ++e) {
+            const auto increment = float(random.between(-8, 8));
+            vectors.at(Buffer::kModel, i, e) += increment;
+            bins[i][e].back() += increment;
+          }
+        apply(around.after);
+      }
+      for (int e = 0; e < 4; ++e) {
+        std::size_t rounds = 0;
+        for (int i = 0; i < 3; ++i) rounds = std::max(rounds, bins[i][e].size() - 1);
+        std::vector<std::vector<double>> sent = {{bins[0][e][0], bins[1][e][0], bins[2][e][0]}},
+                                         mixed;
+        for (std::size_t k = 0; k < rounds; ++k) {
+          const auto& w = pairs[k % 2];
+          mixed.emplace_back(3);
+          sent.emplace_back(3);
+          for (std::size_t i = 0; i < 3; ++i) {
+            for (std::size_t j = 0; j < 3; ++j) mixed[k][i] += w[i * 3 + j] * sent[k][j];
+            sent[k + 1][i] = mixed[k][i] + (k + 1 < bins[i][e].size() ? bins[i][e][k + 1] : 0);
+          }
+        }
+        for (int i = 0; i < 3; ++i) {
+          const auto ui = std::size_t(i);
+          ASSERT_GE(bins[i][e].size(), 3u);
+          const std::size_t k = bins[i][e].size() - 2;  // the last round it has copied
+          double expected = bins[i][e].back() + sent[k][ui];
+          if (merges[i][e] == int(k) + 1) expected += mixed[k][ui] - sent[k][ui];
+          if (merges[i][e] == int(k) - 1) expected -= mixed[k - 1][ui] - sent[k - 1][ui];
+          ASSERT_LE(std::abs(merges[i][e] - int(k)), 1);
+          EXPECT_NEAR(vectors.at(Buffer::kModel, i, e), expected, 1e-3);
+        }
+      }
+    }
+}
+
+}  // namespace
+}  // namespace cotillion

@@ -1,0 +1,253 @@
+// The paper's rule and its refinements on two or three islands whose models are one number each,
+// against arithmetic that was done by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/dance_play.hpp"
+
+namespace cotillion {
+namespace {
+
+using namespace testing;
+
+TEST(Rotation, WholeSnapshotsAverageWhatWasSentAndKeepProgress) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.2, 2)};
+  Play play(recipe, {1, 3});
+  play.start_from({0, 8});
+  play.step();
+  EXPECT_EQ(play.x(0), 1);
+  // S was (0, 8): x ← 2 + 4 − 0 and 14 + 4 − 8.
+  play.step();
+  EXPECT_EQ(play.x(0), 6);
+  EXPECT_EQ(play.x(1), 10);
+  // S is (6, 10) and its mean 8.
+  play.step(2);
+  EXPECT_EQ(play.x(0), 10);
+  EXPECT_EQ(play.x(1), 14);
+  EXPECT_DOUBLE_EQ(play.dance().time_after(4), 0.4);
+}
+
+TEST(Rotation, MergesWaitForTheEndOfAStepAndCopiesDoNot) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  // Two fragments: copied at 0 and at 0.15, merged at 0.12 and at 0.27 of rounds of 0.3.
+  recipe.fragments = 2;
+  RecipeRound round{0.3, kHalves, {0, 0.15, 0, 0.15}, {0.12, 0.27, 0.12, 0.27}, true};
+  recipe.rounds = {round};
+  Play play(recipe, {1, 3}, 2);
+  play.start_from({0, 8});
+  play.step();  // fragment 1 is copied as it is after one step: (1, 11)
+  EXPECT_EQ(play.x(0, 0), 1);
+  play.step();  // fragment 0, sent as (0, 8), is merged
+  EXPECT_EQ(play.x(0, 0), 2 + 4);
+  EXPECT_EQ(play.x(1, 0), 14 - 4);
+  EXPECT_EQ(play.x(0, 1), 2);
+  play.step();  // and fragment 1
+  EXPECT_EQ(play.x(0, 1), 3 + 6 - 1);
+  EXPECT_EQ(play.x(1, 1), 17 + 6 - 11);
+  EXPECT_NEAR(play.dance().account().delay_max, 0.2, 1e-12);
+}
+
+TEST(Rotation, OwnWeightShowsTheOptimizerOnlyAShareOfItsOwnProgress) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.1, 2)};
+  recipe.own_weight = 0.5;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 4});
+  play.step();  // z = W S + D = (2 + 2, 2 + 6), x = z − D/2
+  EXPECT_EQ(play.x(0), 3);
+  EXPECT_EQ(play.x(1), 5);
+  play.step();  // z was (4, 8): (6 + 2, 6 + 6), x = (7, 9)
+  EXPECT_EQ(play.x(0), 7);
+  EXPECT_EQ(play.x(1), 9);
+}
+
+TEST(Rotation, AMergeMayKeepAShareOfTheProgressMadeInFlight) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.2, 2)};
+  recipe.progress = 0.25;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 8});
+  play.step(2);  // the mean of (0, 8) is 4, and progress was (4, 12)
+  EXPECT_EQ(play.x(0), 4 + 1);
+  EXPECT_EQ(play.x(1), 4 + 3);
+  play.step(2);
+  EXPECT_EQ(play.x(0), 6 + 1);
+  EXPECT_EQ(play.x(1), 6 + 3);
+}
+
+TEST(Rotation, ACopyThatLeavesBeforeAMergeHasTheSameShareOfProgress) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  // Rounds of one step and a half: what was sent at 0 comes at 0.15, is merged at 0.2, and is in
+  // what leaves at 0.15.
+  recipe.rounds = {round_of(kHalves, 0.15, 2)};
+  recipe.progress = 0.5;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 8});
+  play.step();  // (2, 14); what leaves is 4 + (2, 6)/2
+  play.step();  // (4, 20): 4 + (4, 12)/2
+  EXPECT_EQ(play.x(0), 6);
+  EXPECT_EQ(play.x(1), 10);
+  play.step();  // (8, 16): the mean of (5, 7) is 6, and 6 + (3, 9)/2
+  EXPECT_EQ(play.x(0), 7.5);
+  EXPECT_EQ(play.x(1), 10.5);
+}
+
+TEST(Rotation, WhoRestsGivesNoProgressUp) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+  recipe.rounds = {round_of({0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, 0.1, 3)};
+  recipe.progress = 0.5;
+  Play play(recipe, {2, 6, 1});
+  play.start_from({0, 8, 0});
+  play.step();
+  EXPECT_EQ(play.x(0), 4 + 1);
+  EXPECT_EQ(play.x(1), 4 + 3);
+  EXPECT_EQ(play.x(2), 1);
+}
+
+TEST(Rotation, RoundsThatFollowCloselyConserveTheMean) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  // A round is sent in 0.2 and flies for 0.11: fragments of two rounds are under way at once.
+  recipe.fragments = 2;
+  recipe.rounds = {{0.2, kHalves, {0, 0.1, 0, 0.1}, {0.19, 0.29, 0.19, 0.29}, true}};
+  Play play(recipe, {1, 3}, 2);
+  play.start_from({0, 8});
+  for (int step = 1; step <= 40; ++step) {
+    play.step();
+    for (int element = 0; element < 2; ++element)
+      EXPECT_NEAR(play.x(0, element) + play.x(1, element), 8 + 4 * step, 1e-4);
+  }
+  // What is unsettled is the progress of the steps that are under way.
+  EXPECT_NEAR(play.x(1, 0) - play.x(0, 0), 4, 1e-4);
+  EXPECT_NEAR(play.dance().account().cycle, 0.2, 1e-12);
+}
+
+TEST(Rotation, MomentumAtTheSenderIsOnItsOwnIncrements) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.1, 2)};
+  recipe.momentum = 0.5;
+  recipe.momentum_at_sender = true;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 4});
+  // S = (0, 4). After a step x = (2, 10) + (2, −2) = (4, 8); increments (2, 6), v = (2, 6).
+  play.step();
+  EXPECT_EQ(play.x(0), 4);
+  EXPECT_EQ(play.x(1), 8);
+  // Sent is (4, 8), mean 6: x = (8, 12). Increments (2, 6), v = (3, 9): sent is (9, 15).
+  play.step();
+  EXPECT_EQ(play.x(0), 8);
+  // Shown with the next merge: x = 8 + 2 + 1 + 12 − 9.
+  play.step();
+  EXPECT_EQ(play.x(0), 14);
+}
+
+TEST(Rotation, MomentumAtTheReceiverActsOnAveragesOfEveryone) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.1, 2)};
+  recipe.momentum = 0.5;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 4});
+  play.step();  // θ = 2, x = (4, 8)
+  EXPECT_EQ(play.x(0), 4);
+  play.step();  // average 6: v = 4, θ = 6, x = 6 + 6 − 4
+  EXPECT_EQ(play.x(0), 8);
+  play.step();  // S = (8, 12), average 10: v = 2 + 4, θ = 12, x = 10 + 12 − 8
+  EXPECT_EQ(play.x(0), 14);
+}
+
+TEST(Rotation, MissingContributionsKeepRowsStochastic) {
+  for (const bool own : {false, true}) {
+    Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+    recipe.rounds = {round_of(std::vector<double>(9, 1.0 / 3), 0.1, 3)};
+    recipe.lost = 0.5;
+    recipe.own_for_missing = own;
+    Play play(recipe, {0, 0, 0});
+    play.start_from({0, 6, 12});
+    play.step(1);
+    const auto dance = make_dance(recipe);
+    bool anything = false;
+    for (std::int64_t s = 1; s < 20; ++s)
+      for (const VectorMove& move : dance->after(s))
+        for (const Term& term : move.terms)
+          for (std::size_t row = 0; row * 3 < term.mixing.size(); ++row) {
+            const double sum =
+                term.mixing[row * 3] + term.mixing[row * 3 + 1] + term.mixing[row * 3 + 2];
+            EXPECT_NEAR(sum, 1, 1e-12);
+            EXPECT_GT(term.mixing[row * 3 + row], 0);
+            anything = anything || std::abs(term.mixing[row * 3 + row] - 1.0 / 3) > 1e-9;
+          }
+    EXPECT_TRUE(anything);
+  }
+}
+
+// What islands sent, one round after the other: G(k+1) = W(k) G(k) + Δ(k), with the increments Δ
+// binned by each island's own copies of each fragment. Between rounds a state is G + Δ, less a
+// correction that waits, or plus one that has come.
+TEST(Rotation, ACopyCarriesACorrectionThatStillWaits) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.15, 2)};
+  Play play(recipe, {1, 3});
+  play.start_from({0, 8});
+  // At 0.15 the average 4 has come: (1, 11) + (4, −4) leaves as (5, 7). It is merged after step 2.
+  play.step(2);
+  EXPECT_EQ(play.x(0), 2 + 4);
+  EXPECT_EQ(play.x(1), 14 - 4);
+  // And the average of those, 6, after step 3.
+  play.step();
+  EXPECT_EQ(play.x(0), 7 + 1);
+  EXPECT_EQ(play.x(1), 13 - 1);
+}
+
+TEST(Rotation, RoundsShorterThanAStepAreMergedOneAfterTheOther) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+  recipe.rounds = {round_of({0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, 0.05, 3),
+                   round_of({1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}, 0.05, 3)};
+  Play play(recipe, {0, 0, 0});
+  play.start_from({8, 0, 0});
+  play.step();  // both rounds: (4, 4, 0), then (4, 2, 2)
+  EXPECT_EQ(play.x(0), 4);
+  EXPECT_EQ(play.x(1), 2);
+  EXPECT_EQ(play.x(2), 2);
+}
+
+TEST(Rotation, RoundingOnTheWireIsNotProgressLost) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.1, 2)};
+  recipe.wire = WireFormat::kBf16;
+  Play play(recipe, {0, 0});
+  // 1 + 2⁻⁸ travels as 1; what was rounded off stays where it was.
+  play.start_from({1.00390625F, 3});
+  play.step();
+  EXPECT_EQ(play.x(0), 2.00390625F);
+  EXPECT_EQ(play.x(1), 2);
+  // 256 + 1 does not fit into eight bits: the sum comes as 256, and both become 128.
+  Play large(recipe, {0, 0});
+  large.start_from({256, 1});
+  large.step();
+  EXPECT_EQ(large.x(0), 128);
+  EXPECT_EQ(large.x(1), 128);
+  recipe.wire = WireFormat::kI32;
+  Play grid(recipe, {0, 0});
+  grid.start_from({256, 1});
+  grid.step();
+  EXPECT_EQ(grid.x(0), 128.5);
+  EXPECT_EQ(on_wire(0.3F, WireFormat::kI32), std::round(0.3F * 16777216.0F) / 16777216.0F);
+  EXPECT_EQ(on_wire(-3.0F, WireFormat::kI32), -3);
+}
+
+TEST(Rotation, FragmentsThatAreTreatedAlikeAreOneMove) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.fragments = 8;
+  RecipeRound round{0.2, kHalves, {}, {}, true};
+  round.leaves.assign(16, 0.0);
+  round.arrives.assign(16, 0.2);
+  recipe.rounds = {round};
+  const std::vector<VectorMove> moves = make_dance(recipe)->after(2);
+  ASSERT_EQ(moves.size(), 3u);  // merged; copied, and averaged at once
+  EXPECT_EQ(moves[0].count, 8);
+  EXPECT_EQ(span_of(moves[0], 80).count, 80);
+}
+
+}  // namespace
+}  // namespace cotillion
