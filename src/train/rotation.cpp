@@ -210,16 +210,19 @@ class Rotation final : public Dance {
     if (who.empty()) return;
     const bool hidden = hidden_ && cargo.of == Buffer::kModel;
     const bool sender = hidden && recipe_.momentum > 0 && recipe_.momentum_at_sender;
-    if (sender && k > 0) {
+    std::vector<int> again;  // those who have sent before: momentum has something to start from
+    for (const int i : who)
+      if (sender && k > first_meeting(i)) again.push_back(i);
+    if (!again.empty()) {
       // v ← μv + Δ with Δ = x + h − anchor; what is sent becomes anchor + v, what the optimizer
       // sees does not change until the next merge.
-      moves.push_back(move(Buffer::kVelocity, who,
+      moves.push_back(move(Buffer::kVelocity, again,
                            {{Buffer::kVelocity, recipe_.momentum},
                             {Buffer::kModel},
                             {Buffer::kHidden},
                             {Buffer::kAnchor, -1}},
                            f));
-      moves.push_back(move(Buffer::kHidden, who,
+      moves.push_back(move(Buffer::kHidden, again,
                            {{Buffer::kVelocity}, {Buffer::kAnchor}, {Buffer::kModel, -1}}, f));
     }
     // A correction that has come, and waits for the end of the step, is on the wire already.
@@ -293,6 +296,11 @@ class Rotation final : public Dance {
     moves[merged].merges = true;
   }
 
+  [[nodiscard]] std::int64_t first_meeting(int island) const {
+    std::int64_t k = 0;
+    while (k < std::int64_t(recipe_.rounds.size()) && !clock_.meets(k, island)) ++k;
+    return k;
+  }
   [[nodiscard]] std::int64_t first_of_everyone() const {
     return std::find_if(recipe_.rounds.begin(), recipe_.rounds.end(),
                         [](const RecipeRound& r) { return r.everyone; }) -

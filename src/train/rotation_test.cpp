@@ -142,6 +142,26 @@ TEST(Rotation, MomentumAtTheSenderIsOnItsOwnIncrements) {
   EXPECT_EQ(play.x(0), 14);
 }
 
+TEST(Rotation, WhoRestsPushesAndHidesNothing) {
+  const std::vector<double> pair = {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1};
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+  recipe.rounds = {round_of(pair, 0.1, 3), round_of({1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}, 0.1, 3)};
+  recipe.momentum = 0.5;
+  recipe.momentum_at_sender = true;
+  Play momentum(recipe, {2, 6, 1});
+  momentum.start_from({0, 4, 100});
+  momentum.step(2);  // the last sends for the first time: as it is, 101 beside 8
+  EXPECT_EQ(momentum.x(1), 14 + (101.F - 8) / 2);
+  EXPECT_EQ(momentum.x(2), 102 - (101.F - 8) / 2);
+  recipe.rounds.pop_back();
+  recipe.momentum = 0;
+  recipe.momentum_at_sender = false;
+  recipe.own_weight = 0.5;
+  Play own(recipe, {2, 6, 1});
+  own.step(2);
+  EXPECT_EQ(own.x(2), 2);
+}
+
 TEST(Rotation, MomentumAtTheReceiverActsOnAveragesOfEveryone) {
   Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
   recipe.rounds = {round_of(kHalves, 0.1, 2)};

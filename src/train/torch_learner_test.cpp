@@ -253,13 +253,19 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
     plan_settings.slack = Seconds::from_ps(60e9);
     plan_settings.step_time = Seconds::from_ps(step);
     plan_settings.whole_steps = step == 50e9;
-    const PlanFile plan =
-        testing::plan_file(testing::example_map("isosceles"), "all-to-all", plan_settings);
+    const bool short_rounds = step == 500e9;  // and somebody rests in each
+    const PlanFile plan = testing::plan_file(testing::example_map("isosceles"),
+                                             short_rounds ? "pairs" : "all-to-all", plan_settings);
     const Corpus corpus = text_for(3, Split::kBySource);
-    for (const char* policy :
-         {"plan", "plan:fragments=4", "plan:fragments=4,progress=0.5", "plan:own-weight=0.7",
-          "plan:fragments=4,own-weight=0.7", "plan:momentum=0.3", "plan:fragments=4,momentum=0.3",
-          "plan:momentum=0.3,at=receiver"}) {
+    std::vector<std::string> policies = {"plan",
+                                         "plan:fragments=4",
+                                         "plan:fragments=4,progress=0.5",
+                                         "plan:own-weight=0.7",
+                                         "plan:fragments=4,own-weight=0.7",
+                                         "plan:momentum=0.3",
+                                         "plan:fragments=4,momentum=0.3"};
+    if (!short_rounds) policies.emplace_back("plan:momentum=0.3,at=receiver");
+    for (const std::string& policy : policies) {
       const auto recipe = recipe_for(plan, policy, {});
       ASSERT_TRUE(recipe.has_value()) << recipe.error().message;
       TrainingSettings settings;
@@ -278,7 +284,7 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
                                   {}, carrier->get());
       ASSERT_EQ(made.points.size(), expected.points.size());
       for (std::size_t p = 1; p < expected.points.size(); ++p) {
-        EXPECT_NEAR(made.points[p].loss_of_mean, expected.points[p].loss_of_mean, 2e-5) << policy;
+        EXPECT_NEAR(made.points[p].loss_of_mean, expected.points[p].loss_of_mean, 5e-6) << policy;
         EXPECT_NEAR(made.points[p].distance, expected.points[p].distance,
                     1e-4 * expected.points[p].distance)
             << policy;
