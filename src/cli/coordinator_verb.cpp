@@ -63,6 +63,12 @@ CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
   settings.casting.exchange = options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
   settings.casting.fragments = options.fragments;
   settings.progress = options.progress;
+  if (const auto safe = checked(MergeSettings{.progress = options.progress}, false); !safe)
+    throw Stop{kUsedWrongly, "--progress: " + safe.error().message};
+  if (options.progress == 0 && options.exchange == "whole")
+    throw Stop{kUsedWrongly,
+               "--progress 0: of whole copies every step is made in flight, and nothing would be "
+               "learned; give more, or --exchange streamed"};
   return settings;
 }
 
@@ -245,8 +251,7 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
       ->check(CLI::Range(1, 4096));
   verb->add_option("--progress", options->progress,
                    "The share of what an island learned while a copy flew that a merge keeps "
-                   "(default 1: all, as in the paper; docs/study.md)")
-      ->check(CLI::Range(0.0, 1.0));
+                   "(default 1: all, as in the paper; docs/study.md)");
   verb->add_option("--element", options->element, "On the wire: f32 (default), bf16 or i32")
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));
   verb->add_option("--exponent", options->exponent,

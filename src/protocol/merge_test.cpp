@@ -64,6 +64,22 @@ TEST(Merge, AShareOfProgressStaysWhereItIsAskedFor) {
   EXPECT_EQ(net.model(1)[4], 6);
 }
 
+TEST(Merge, WhoHearsNobodyGivesNothingUp) {
+  NetSettings settings = three_islands();
+  settings.merge.progress = 0.25;
+  settings.wire = [](Hop hop, int from, int to, std::vector<std::byte>& packet) {
+    const bool others = is_data_from(1, from, packet) || is_data_from(2, from, packet);
+    return hop == Hop::kToEdge && to == 0 && others ? Copies{} : Copies{{0}};
+  };
+  ProtocolNet net(settings);
+  set(net, {3, 6, 9});
+  net.open_round(1, {{0, 1, 2}}, ms(1), ms(100));
+  net.at(ms(50), [&] { net.model(0)[5] += 100; });
+  net.run_until(ms(120));
+  EXPECT_EQ(net.model(0)[5], 103);
+  EXPECT_EQ(net.model(0)[4], 3);
+}
+
 TEST(Merge, ProgressIsARuleOfItsOwn) {
   const auto refused = [](const MergeSettings& settings) {
     return !checked(settings, true).has_value();

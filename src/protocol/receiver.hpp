@@ -95,6 +95,9 @@ class Receiver {
   void average(RoundId round, ChunkId chunk, std::span<double> values);
   // When the last sum of a live round was placed; its opening, if nothing came.
   [[nodiscard]] Instant last_placed(RoundId round) const;
+  // Which share of progress the merge of that fragment keeps: all of it where nobody's contribution
+  // has come, and the model stays as it is.
+  [[nodiscard]] double kept(RoundId round, int fragment) const;
   // When something that its edge has sealed came last.
   [[nodiscard]] Instant heard() const { return heard_; }
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
@@ -108,6 +111,7 @@ class Receiver {
     Stage stage = Stage::kOpen;
     ChunkId incomplete = 0;  // chunks
     std::uint32_t sums = kNoBlock;
+    bool alone = false;  // nothing had come when it was merged, and some of progress would be lost
   };
   struct LiveRound {
     bool open = false;

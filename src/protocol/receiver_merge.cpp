@@ -100,8 +100,19 @@ bool Receiver::begin_merge(RoundId round, int fragment) {
   if (found == nullptr || found->fragments[fragment].stage != Stage::kReady ||
       !snapshots_.taken(round, first_chunk(job_, fragment)))
     return false;
-  found->fragments[fragment].stage = Stage::kMerging;
+  Fragment& merging = found->fragments[fragment];
+  merging.stage = Stage::kMerging;
+  merging.alone =
+      merge_.settings().progress < 1 && std::all_of(found->masks + first_chunk(job_, fragment),
+                                                    found->masks + first_chunk(job_, fragment + 1),
+                                                    [](auto mask) { return mask == 0; });
   return true;
+}
+
+double Receiver::kept(RoundId round, int fragment) const {
+  const LiveRound* found = live(round);
+  const bool alone = found != nullptr && found->fragments[fragment].alone;
+  return alone ? 1 : merge_.settings().progress;
 }
 
 void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elements) {
@@ -114,8 +125,9 @@ void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elemen
   const bool blank = found->blank[chunk] != 0;
   const std::byte* sum = blank ? nullptr : sum_of(*found, fragment, chunk);
   average_of(*found, chunk, own.data(), sum, average, sent);
-  merge_.apply(first_element(job_, chunk), elements, average, sent,
-               found->round.spec.members == settings_.islands);
+  if (!found->fragments[fragment].alone)
+    merge_.apply(first_element(job_, chunk), elements, average, sent,
+                 found->round.spec.members == settings_.islands);
   if (found->masks[chunk] == found->round.spec.expected) return;
   const std::uint32_t owed = found->owed[chunk] = owed_.lend();
   if (!blank) std::memcpy(owed_.at(owed), sum, stride_);

@@ -66,7 +66,7 @@ void DeskAgent::choose_tray(int fragment) {
 
 // Finds a tray, and a place for the newest copy as it will be: where it is, unless another round's
 // copy flies from there.
-bool DeskAgent::begin(int fragment, RoundId round, float scale) {
+bool DeskAgent::begin(int fragment, RoundId round) {
   COTILLION_CHECK(!merging());
   if (!take_hold(fragment)) return false;
   DeskFragment& desk = on_desk(fragment);
@@ -89,7 +89,7 @@ bool DeskAgent::begin(int fragment, RoundId round, float scale) {
   desk.fresh = next;
   merging_ = fragment;
   round_ = round;
-  scale_ = scale;
+  scale_ = 1;
   return true;
 }
 

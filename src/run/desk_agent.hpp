@@ -29,7 +29,8 @@ class DeskAgent {
   // One merge at a time: begin (which takes hold), every piece, end (which lets go). A piece of
   // what was in flight may be written over by the newest copy once its correction is added. What
   // the correction is added to is scaled before.
-  [[nodiscard]] bool begin(int fragment, RoundId round, float scale = 1);
+  [[nodiscard]] bool begin(int fragment, RoundId round);
+  void scale(float by) { scale_ = by; }  // before the first piece
   void add(std::uint64_t offset, std::span<const float> correction);
   void end(const DeskAccount& account);
   void give_up();  // after begin, before any piece: there is nothing to add

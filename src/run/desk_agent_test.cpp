@@ -46,7 +46,8 @@ struct Site {
     hands.end(account);
   }
   void merge(int f, RoundId round, float value, float scale = 1) {
-    ASSERT_TRUE(hands.begin(f, round, scale));
+    ASSERT_TRUE(hands.begin(f, round));
+    hands.scale(scale);
     piece(0, value);
     piece(kCount / 2, value);
     end(round);

@@ -49,7 +49,7 @@ bool IslandShard::set_out() {
     const Errand errand = errands_[i];
     if (agent_) {
       if (!sender_.is_past(errand.round, first_chunk(job_, errand.fragment + 1) - 1)) continue;
-      if (!agent_->begin(errand.fragment, errand.round, float(merge_.settings().progress))) {
+      if (!agent_->begin(errand.fragment, errand.round)) {
         desk_is_held_ = true;
         continue;
       }
@@ -59,6 +59,7 @@ bool IslandShard::set_out() {
       errand_ = errand;
       next_ = first_chunk(job_, errand.fragment);
       heard_ = 0;
+      if (agent_) agent_->scale(float(receiver_.kept(errand.round, errand.fragment)));
     } else if (agent_) {
       agent_->give_up();
     }

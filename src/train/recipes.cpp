@@ -95,6 +95,10 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   if (!safe) return Unexpected<Error>{safe.error()};
   if (merge.momentum_at == MomentumAt::kReceiver && !ever)
     return failure("momentum in rounds of everyone: this schedule has none");
+  if (merge.progress == 0 && !streamed)
+    return failure(
+        "progress=0: of whole copies every step is made in flight, and nothing would be learned; "
+        "give more, or fragments=");
   if (close && !streamed)
     return failure("rounds=close: whole copies leave when the last ones have been merged");
   std::vector<Seconds> objectives = plan.objectives;

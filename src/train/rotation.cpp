@@ -1,13 +1,16 @@
 // The paper's rule on the plan's clock, whole or by fragments, with its refinements: own weight,
 // momentum, contributions that are missing. The arithmetic is that of protocol/merge.
 //
-// What travels is the model, and with it AdamW's moments where islands share them. One rule is for
-// all of them, x ← average + p (x − S), with shares p of their own: of v, which is never below
-// zero, nothing is kept, of m all.
+// What travels is the model, and with it AdamW's moments where islands share them. The model's rule
+// is x ← average + p (x − S). Moments fade with every step, v by β₂ and m by β₁: of what was sent d
+// steps ago β^d is left in them, and that much of it becomes the average, v ← v + β^d (average −
+// S). So v keeps what it gathered in flight, and does not fall below zero.
 #include <algorithm>
+#include <cmath>
 
 #include "base/random.hpp"
 #include "train/dance.hpp"
+#include "train/learner.hpp"
 #include "train/rotation_clock.hpp"
 
 namespace cotillion {
@@ -16,18 +19,20 @@ namespace {
 // A vector that travels, and where it is on its way.
 struct Cargo {
   Buffer of, sent, sent_odd, held;
-  double keeps;  // p: the share of what was learned in flight that a merge keeps
+  double keeps;      // p: the share of what was learned in flight that a merge keeps
+  double fades = 1;  // β: what a step leaves of it
 };
 
 std::vector<Cargo> cargo_of(const Recipe& recipe) {
+  const LearnerSettings adam;
   std::vector<Cargo> cargo = {
       {Buffer::kModel, Buffer::kSentEven, Buffer::kSentOdd, Buffer::kHeld, recipe.progress}};
   if (recipe.moments > 0)
-    cargo.push_back(
-        {Buffer::kMomentTwo, Buffer::kSentTwo, Buffer::kSentTwoOdd, Buffer::kHeldTwo, 0});
+    cargo.push_back({Buffer::kMomentTwo, Buffer::kSentTwo, Buffer::kSentTwoOdd, Buffer::kHeldTwo, 1,
+                     adam.beta2});
   if (recipe.moments > 1)
-    cargo.push_back(
-        {Buffer::kMomentOne, Buffer::kSentOne, Buffer::kSentOneOdd, Buffer::kHeldOne, 1});
+    cargo.push_back({Buffer::kMomentOne, Buffer::kSentOne, Buffer::kSentOneOdd, Buffer::kHeldOne, 1,
+                     adam.beta1});
   return cargo;
 }
 
@@ -187,13 +192,25 @@ class Rotation final : public Dance {
     std::sort(complete.begin(), complete.end());
     return complete;
   }
-  // S becomes average − p S, which is all that is needed of it from now on.
+  // S becomes its correction, which is all that is needed of it from now on.
   void correct(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
                std::vector<int> who) const {
     std::erase_if(who, [&](int island) { return !merges(cargo, k, island); });
     if (who.empty()) return;
-    moves.push_back(
-        move(cargo.sent, who, {average(cargo, k, f, who), {cargo.sent, -cargo.keeps}}, f));
+    moves.push_back(move(cargo.sent, who, correction(cargo, k, f, who), f));
+  }
+  // average − p S, or β^d (average − S).
+  [[nodiscard]] std::vector<Term> correction(const Cargo& cargo, std::int64_t k, int f,
+                                             const std::vector<int>& who) const {
+    Term mixed = average(cargo, k, f, who);
+    if (cargo.fades == 1) return {mixed, {sent(cargo, k), -cargo.keeps}};
+    auto weight = mixed.mixing.begin();
+    for (const int i : who) {
+      const auto flight = double(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f));
+      const double left = std::pow(cargo.fades, flight);
+      for (int j = 0; j < islands_; ++j, ++weight) *weight = left * (*weight - (i == j ? 1 : 0));
+    }
+    return {mixed};
   }
   [[nodiscard]] Term average(const Cargo& cargo, std::int64_t k, int f,
                              const std::vector<int>& who) const {
@@ -202,6 +219,10 @@ class Rotation final : public Dance {
   // A vector with a correction that lies there.
   [[nodiscard]] static std::vector<Term> merged(const Cargo& cargo, Buffer correction) {
     return {{correction}, {cargo.of, cargo.keeps}};
+  }
+  [[nodiscard]] static std::vector<Term> merged(const Cargo& cargo, std::vector<Term> correction) {
+    correction.push_back({cargo.of, cargo.keeps});
+    return correction;
   }
 
   void copy(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
@@ -234,10 +255,9 @@ class Rotation final : public Dance {
     if (!others.empty()) moves.push_back(move(s, others, terms, f, recipe_.wire));
     // Where one copy is enough it is made with the next update.
     if (!waiting.empty() && !clock_.one_copy()) {
-      terms[0].own = cargo.keeps;
-      terms.insert(terms.begin(),
-                   {average(cargo, k - 1, f, waiting), {sent(cargo, k - 1), -cargo.keeps}});
-      moves.push_back(move(s, waiting, terms, f, recipe_.wire));
+      std::vector<Term> all = merged(cargo, correction(cargo, k - 1, f, waiting));
+      if (hidden) all.push_back({Buffer::kHidden});
+      moves.push_back(move(s, waiting, std::move(all), f, recipe_.wire));
     }
     if (sender) moves.push_back(move(Buffer::kAnchor, who, {{s}}, f));
   }
@@ -250,13 +270,10 @@ class Rotation final : public Dance {
     });
     if (who.empty()) return;
     const Buffer s = sent(cargo, k);
-    const double p = cargo.keeps;
     if (refined(cargo)) return merge_refined(moves, cargo, k, f, who);
-    moves.push_back(move(cargo.of, who,
-                         clock_.one_copy()
-                             ? merged(cargo, s)
-                             : std::vector<Term>{average(cargo, k, f, who), {s, -p}, {cargo.of, p}},
-                         f));
+    moves.push_back(move(
+        cargo.of, who,
+        clock_.one_copy() ? merged(cargo, s) : merged(cargo, correction(cargo, k, f, who)), f));
     moves.back().merges = cargo.of == Buffer::kModel;
   }
 

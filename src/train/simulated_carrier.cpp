@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include "train/rotation_clock.hpp"
 #include "train/stepwise_carrier.hpp"
@@ -17,10 +18,9 @@ namespace {
 
 constexpr auto kPatience = std::chrono::minutes(10);  // with a computation that never stands still
 
-// What an average does to the model, x ← scale · x + values, or more of it that came late.
+// What an average does to the model, x ← scale · x + values.
 struct Laid {
   RoundId round = 0;
-  bool late = false;
   double scale = 1;
   std::vector<float> values;
   std::int64_t taken = -1;  // after which step training merged it into the model
@@ -36,6 +36,7 @@ struct Offer {
 struct Place {
   std::map<RoundId, Offer> offers;
   std::vector<Laid> laid;
+  std::vector<float> late;  // came late, and goes along with what is laid next; the simulator's
 };
 
 // The simulator runs on a thread of its own. It waits before it copies what training has not
@@ -52,7 +53,6 @@ class Simulated final : public Carrier {
         rounds_(settings.rounds),
         settings_(std::move(settings)),
         dance_(make_dance(recipe_)),
-        late_(std::size_t(islands_)),
         places_(std::size_t(islands_) * std::size_t(job.fragments)) {
     settings_.before_copy = [this](Actor& actor, IslandId island, RoundId round,
                                    std::uint64_t first,
@@ -62,10 +62,10 @@ class Simulated final : public Carrier {
       hide(island, round, first, values.size());
     };
     settings_.after_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
-      lay(actor, island, round, fragment, false);
+      lay(actor, island, round, fragment);
     };
-    settings_.after_late = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
-      lay(actor, island, round, fragment, true);
+    settings_.after_late = [this](Actor& actor, IslandId island, RoundId, int fragment) {
+      keep_late(actor, island, fragment);
     };
     settings_.progress = [this](Duration, Duration) { return over_.load(); };
   }
@@ -99,11 +99,8 @@ class Simulated final : public Carrier {
       for (const auto& due : copies) offer(learner, steps, island, due);
     }
     if (any) before_merge();
-    for (int island = 0; island < islands_; ++island) {
-      const bool late = late_[std::size_t(island)].exchange(false);
+    for (int island = 0; island < islands_; ++island)
       for (const auto& due : merges[std::size_t(island)]) take(learner, steps, island, due);
-      if (late) take_late(learner, steps, island);
-    }
   }
   [[nodiscard]] bool resumes() const override { return false; }
   [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
@@ -137,7 +134,7 @@ class Simulated final : public Carrier {
     std::unique_lock lock(lock_);
     const auto find = [&]() -> Laid* {
       for (Laid& laid : place(island, due.fragment).laid)
-        if (!laid.late && laid.round == RoundId(due.round + 1)) return &laid;
+        if (laid.round == RoundId(due.round + 1)) return &laid;
       return nullptr;
     };
     if (!changed_.wait_for(lock, kPatience, [&] { return !failure_.empty() || find() != nullptr; }))
@@ -146,16 +143,6 @@ class Simulated final : public Carrier {
     if (found == nullptr) throw std::runtime_error(failure_);
     learner.merge(island, span(due.fragment).first, found->scale, found->values);
     found->taken = steps;
-  }
-  // A correction that comes late is added when it comes.
-  void take_late(Learner& learner, std::int64_t steps, IslandId island) {
-    const std::lock_guard lock(lock_);
-    for (int f = 0; f < job_.fragments; ++f)
-      for (Laid& laid : place(island, f).laid)
-        if (laid.late && laid.taken < 0) {
-          learner.merge(island, span(f).first, laid.scale, laid.values);
-          laid.taken = steps;
-        }
   }
 
   // The simulator's side.
@@ -199,14 +186,23 @@ class Simulated final : public Carrier {
                   [&](const Laid& laid) { return laid.taken >= 0 && laid.taken < step; });
     here.offers.erase(offered);
   }
-  void lay(Actor& actor, IslandId island, RoundId round, int fragment, bool late) {
+  void lay(Actor& actor, IslandId island, RoundId round, int fragment) {
     const std::span<float> here = part(actor.model(), fragment);
-    Laid laid{round, late, late ? 1 : recipe_.progress, {here.begin(), here.end()}, -1};
+    Place& place = this->place(island, fragment);
+    for (std::size_t e = 0; e < place.late.size(); ++e) here[e] += place.late[e];
+    place.late.clear();
+    Laid laid{round, actor.receiver().kept(round, fragment), {here.begin(), here.end()}, -1};
     std::fill(here.begin(), here.end(), 0.0F);
     const std::lock_guard lock(lock_);
-    place(island, fragment).laid.push_back(std::move(laid));
-    if (late) late_[std::size_t(island)] = true;
+    place.laid.push_back(std::move(laid));
     changed_.notify_all();
+  }
+  // As agents do (run/island_errands): it goes along with the fragment's next correction.
+  void keep_late(Actor& actor, IslandId island, int fragment) {
+    const std::span<float> here = part(actor.model(), fragment);
+    std::vector<float>& late = place(island, fragment).late;
+    late.resize(here.size());
+    for (std::size_t e = 0; e < late.size(); ++e) late[e] += std::exchange(here[e], 0.0F);
   }
 
   const PlanFile plan_;
@@ -218,7 +214,6 @@ class Simulated final : public Carrier {
   SimulationSettings settings_;
   const std::unique_ptr<Dance> dance_;
   Actor* shown_ = nullptr;  // who copies
-  std::vector<std::atomic<bool>> late_;
   std::atomic<bool> over_ = false;
   std::mutex lock_;  // of what follows
   std::condition_variable changed_;
