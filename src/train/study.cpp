@@ -40,9 +40,8 @@ bool same(double a, double b) {
 bool is_of(const Training& training, const Recipe& recipe, std::uint64_t seed,
            const StudySettings& settings, const Study& study) {
   return training.finished && training.recipe.name == recipe.name &&
-         same(training.recipe.step_time, recipe.step_time) &&
-         training.settings.seed == seed && training.data == study.data &&
-         training.model == settings.model &&
+         same(training.recipe.step_time, recipe.step_time) && training.settings.seed == seed &&
+         training.data == study.data && training.model == settings.model &&
          same(training.settings.seconds, settings.training.seconds) &&
          training.settings.steps == settings.training.steps &&
          same(training.settings.rate, settings.training.rate);
