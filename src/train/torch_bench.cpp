@@ -23,8 +23,6 @@ const std::vector<std::string>& policies() {
       "plan:fragments=8",
       "plan:own-weight=0.7",
       "plan:momentum=0.3,at=sender",
-      "plan:fragments=8,rounds=close,progress=0.5",
-      "plan:fragments=8,wire=bf16,moments=both",
       "pairs",
       "pairs:fragments=8",
       "synchronous:network=free",
