@@ -59,7 +59,7 @@ class Merge {
   void to_sent(std::uint64_t first, std::span<float> values);
 
   // One chunk: the model's elements, the average and S. `everyone`: no island sat in another
-  // clique. Elements that are zero become what is to be added to the model times p.
+  // clique. Elements that are zero become what is to be added to p · x.
   void apply(std::uint64_t first, std::span<float> x, std::span<const double> average,
              std::span<const double> sent, bool everyone);
   // What came late, as the difference it makes to the average.

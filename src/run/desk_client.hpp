@@ -16,7 +16,7 @@ using DeskSource = std::function<void(std::uint64_t first, std::span<float> valu
 struct Correction {
   int fragment = 0;
   std::uint64_t first = 0;  // element
-  std::span<float> values;  // to be added to the model's times account.scale, then done()
+  std::span<float> values;  // x ← account.scale · x + value; then done()
   DeskAccount account;
 };
 

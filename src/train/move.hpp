@@ -14,7 +14,7 @@ namespace cotillion {
 enum class Buffer : std::uint8_t {
   kModel,      // x, what the optimizer steps
   kGradient,   // of the step being taken
-  kSentEven,   // S, what was put on the wire; average − S when all of it has come
+  kSentEven,   // S, what was put on the wire; its correction when all of it has come
   kSentOdd,    // of every other round, where the next may leave before this one has been merged
   kHidden,     // z − x of own weights below one
   kAnchor,     // what was sent last, moved by what was merged since

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <tuple>
 
 #include "base/random.hpp"
 #include "train/dance.hpp"
+#include "train/learner.hpp"
 #include "train/plain_vectors.hpp"
 #include "train/rotation_clock.hpp"
 
@@ -15,14 +17,14 @@ namespace cotillion {
 namespace {
 
 // The rule for one vector with a copy of its own for every round, in double: what one copy must
-// amount to. What was learned in flight is kept by a share: progress of the model, all of m,
-// nothing of v.
+// amount to. Of the model a share of what was learned in flight is kept; moments fade.
 class CopyForEveryRound {
  public:
-  CopyForEveryRound(const Recipe& recipe, double keeps, int every)
+  CopyForEveryRound(const Recipe& recipe, double keeps, double fades, int every)
       : recipe_(recipe),
         clock_(recipe_),
         keeps_(keeps),
+        fades_(fades),
         every_(every),
         n_(std::size_t(island_count(recipe))),
         x_(n_) {
@@ -45,18 +47,21 @@ class CopyForEveryRound {
 
  private:
   [[nodiscard]] bool ships(std::int64_t k, int f) const { return (k + f) % every_ == 0; }
-  // average + p (x − S), for those who meet somebody.
+  // average + p (x − S), or x + β^d (average − S), for those who meet somebody.
   double merged(std::int64_t k, int i, int f) {
     if (!clock_.meets(k, i)) return x(i, f);
     double average = 0;
     for (std::size_t j = 0; j < n_; ++j)
       if (const double weight = clock_.round(k).mixing[std::size_t(i) * n_ + j]; weight != 0)
         average += weight * sent_.at({k, int(j), f});
-    return average + keeps_ * (x(i, f) - sent_.at({k, i, f}));
+    const double sent = sent_.at({k, i, f});
+    if (fades_ == 1) return average + keeps_ * (x(i, f) - sent);
+    const auto flight = double(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f));
+    return x(i, f) + std::pow(fades_, flight) * (average - sent);
   }
   const Recipe recipe_;
   const RotationClock clock_;
-  const double keeps_;
+  const double keeps_, fades_;
   const int every_;
   const std::size_t n_;
   std::vector<std::vector<double>> x_;
@@ -108,12 +113,12 @@ TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
     ASSERT_TRUE(RotationClock(recipe).one_copy()) << world;
     const auto dance = make_dance(recipe);
     std::vector<Expected> expected;
-    const auto expect = [&](Buffer of, double keeps, int every) {
-      expected.push_back({of, std::make_unique<CopyForEveryRound>(recipe, keeps, every)});
+    const auto expect = [&](Buffer of, double keeps, double fades, int every) {
+      expected.push_back({of, std::make_unique<CopyForEveryRound>(recipe, keeps, fades, every)});
     };
-    expect(Buffer::kModel, recipe.progress, 1);
-    expect(Buffer::kMomentOne, 1, recipe.moments_every);
-    expect(Buffer::kMomentTwo, 0, recipe.moments_every);
+    expect(Buffer::kModel, recipe.progress, 1, 1);
+    expect(Buffer::kMomentOne, 1, LearnerSettings{}.beta1, recipe.moments_every);
+    expect(Buffer::kMomentTwo, 1, LearnerSettings{}.beta2, recipe.moments_every);
     PlainVectors rows(4, recipe.fragments);
     const auto apply = [&](const std::vector<VectorMove>& moves) {
       for (const VectorMove& move : moves) {
