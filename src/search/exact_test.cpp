@@ -6,8 +6,8 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "base/infinity.hpp"
 #include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
 #include "tests/support/searches.hpp"
@@ -20,7 +20,6 @@ using testing::nine_cities;
 using testing::random_map;
 using testing::with_memory;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kObjectiveCount = kObjectives.size();
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int kOneIn = 4;  // of many alike: sanitizers take ten times as long
