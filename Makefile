@@ -27,14 +27,16 @@ build/release/build.ninja: CMakeLists.txt CMakePresets.json | setup
 build: setup build/release/build.ninja
 	cmake --build --preset release -j $(JOBS)
 
-demo: build
+# Not the tests and benchmarks: whoever sees this for the first time does not wait for them.
+demo: setup build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target cotillion
 	@tools/demo build/release/cotillion
 
 test: build
 	ctest --preset release -j $(JOBS)
 
-check: setup build/release/build.ninja
-	@tools/check build/release
+check: setup
+	@tools/check
 
 sanitize: setup
 	@for preset in asan tsan; do \

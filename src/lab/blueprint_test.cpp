@@ -34,7 +34,7 @@ aggregators = [ { at = "B", serves = ["B", "D"] } ]
 }
 
 // Where a packet goes when every kernel follows its entries: lanes and listeners, with how often.
-struct Crossings {
+struct Walked {
   std::map<LaneId, int> lanes;
   std::map<Stand, int> heard;
 };
@@ -43,7 +43,7 @@ class Walker {
  public:
   Walker(const Blueprint& print, const MulticastGroup& group) : print_(print), group_(group) {}
 
-  Crossings from(IslandId sender) {
+  Walked from(IslandId sender) {
     leave(print_.space_of({Stand::Kind::kIsland, sender}), kNet);
     return crossings_;
   }
@@ -74,7 +74,7 @@ class Walker {
 
   const Blueprint& print_;
   const MulticastGroup& group_;
-  Crossings crossings_;
+  Walked crossings_;
   int steps_ = 0;
 };
 
@@ -83,14 +83,14 @@ void expect_trees(const PlanFile& plan) {
   const auto print = draw(plan, groups);
   ASSERT_TRUE(print.has_value()) << print.error().message;
   for (const MulticastGroup& group : groups.all()) {
-    Crossings expected;
+    Walked expected;
     for (const LaneId lane : group.tree) ++expected.lanes[lane];
     for (const IslandId receiver : group.receivers) {
       const Stand listener = listener_of(plan, receiver);
       expected.heard[listener] = 1;
       if (listener.kind == Stand::Kind::kIsland) ++expected.lanes[lane_down(plan.map, receiver)];
     }
-    const Crossings seen = Walker(*print, group).from(group.sender);
+    const Walked seen = Walker(*print, group).from(group.sender);
     EXPECT_EQ(seen.lanes, expected.lanes);
     EXPECT_EQ(seen.heard, expected.heard);
   }

@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/check.hpp"
+#include "base/infinity.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Rounding leaves about 1e-16 of a settled curve; a decaying one cannot fall from above
 // kUnsettled to below kSettled in one round on maps of the size we accept.
 constexpr double kSettled = 1e-13;

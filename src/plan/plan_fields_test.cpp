@@ -8,6 +8,7 @@
 
 #include "tests/support/json_pointers.hpp"
 #include "tests/support/plan_refusals.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace cotillion {
 namespace {
@@ -98,9 +99,12 @@ TEST(PlanField, NoValueAnywhereEndsTheProgram) {
                                     UINT64_MAX,
                                     Json::array(),
                                     Json::object()};
-  int refused = 0, read = 0;
+  // No divisor of the number of values, so that fields alike are given different ones.
+  constexpr int kOneIn = testing::kSanitized ? 5 : 1;
+  int tried = 0, refused = 0, read = 0;
   for (const std::string& pointer : pointers_of(plan, is_unread))
     for (const Json& value : values) {
+      if (tried++ % kOneIn != 0) continue;
       Json json = plan;
       json[Json::json_pointer(pointer)] = value;
       (refusals_of(json.dump()).empty() ? read : refused) += 1;

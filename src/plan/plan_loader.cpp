@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/infinity.hpp"
 #include "plan/plan_numbers.hpp"
 #include "plan/plan_provenance.hpp"
 #include "plan/planned_cliques.hpp"
@@ -17,7 +18,6 @@ namespace cotillion {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Starts of rounds are rounded sums of their lengths.
 constexpr double kRounding = 1e-9;
 

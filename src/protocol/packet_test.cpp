@@ -23,16 +23,16 @@
 namespace cotillion {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using Octets = std::vector<std::byte>;
 
-Bytes packet_of(std::uint8_t version_type, std::size_t payload = 0) {
-  Bytes bytes(packet_bytes(payload));
+Octets packet_of(std::uint8_t version_type, std::size_t payload = 0) {
+  Octets bytes(packet_bytes(payload));
   bytes[0] = std::byte(version_type);
   return bytes;
 }
 
 std::vector<int> first_bytes(const Header& header) {
-  Bytes bytes(kHeaderBytes);
+  Octets bytes(kHeaderBytes);
   write_header(header, bytes);
   std::vector<int> numbers;
   for (const std::byte byte : bytes) numbers.push_back(int(byte));
@@ -117,7 +117,7 @@ RC_GTEST_PROP(Packet, WhatIsWrittenIsReadBack, ()) {
   header.set_content(Element(*rc::gen::inRange(1, 4)), Operation(*rc::gen::inRange(1, 3)),
                      exponent);
   header.set_meeting(epoch, clique);
-  Bytes bytes(packet_bytes(*rc::gen::inRange<std::size_t>(0, 4) * kBeatBytes));
+  Octets bytes(packet_bytes(*rc::gen::inRange<std::size_t>(0, 4) * kBeatBytes));
   write_header(header, bytes);
   const auto read = read_header(bytes);
   RC_ASSERT(read.has_value());
@@ -127,7 +127,7 @@ RC_GTEST_PROP(Packet, WhatIsWrittenIsReadBack, ()) {
 }
 
 TEST(Packet, APayloadLiesBetweenHeaderAndTrailer) {
-  Bytes bytes = packet_of(0x11, 2 * kBeatBytes);
+  Octets bytes = packet_of(0x11, 2 * kBeatBytes);
   EXPECT_EQ(payload_of(ByteView(bytes)).data(), bytes.data() + 32);
   EXPECT_EQ(payload_of(ByteSpan(bytes)).size(), 128u);
   EXPECT_TRUE(payload_of(ByteView(bytes).first(packet_bytes(0))).empty());
@@ -136,7 +136,7 @@ TEST(Packet, APayloadLiesBetweenHeaderAndTrailer) {
 // What is refused -----------------------------------------------------------------------
 
 TEST(Packet, OnlyWholeBeatsBetweenHeaderAndTrailerAreRead) {
-  const Bytes bytes = packet_of(0x11, 3 * kBeatBytes);
+  const Octets bytes = packet_of(0x11, 3 * kBeatBytes);
   const std::set<std::size_t> whole = {40, 104, 168, 232};
   for (std::size_t size = 0; size <= bytes.size(); ++size)
     EXPECT_EQ(read_header(ByteView(bytes).first(size)).has_value(), whole.contains(size)) << size;
@@ -155,7 +155,7 @@ TEST(Packet, OnlyVersionOneAndTenTypesAreRead) {
 }
 
 TEST(PacketDeathTest, AHeaderNeedsRoom) {
-  Bytes bytes(kHeaderBytes - 1);
+  Octets bytes(kHeaderBytes - 1);
   EXPECT_DEATH(write_header(Header(), bytes), "internal error");
 }
 
@@ -185,7 +185,7 @@ std::string hex_lines(ByteView bytes, std::vector<std::size_t> groups, std::size
 }
 
 // The header by its fields, the payload by fours, the trailer as a tag or as two words.
-std::string printed(const Bytes& bytes) {
+std::string printed(const Octets& bytes) {
   const ByteView view = bytes;
   const bool tagged = read_header(view)->has(flag::kMac);
   return hex_lines(view.first(kHeaderBytes), {1, 1, 2, 4, 4, 4, 8, 4, 1, 1, 2}, kHeaderBytes) +
@@ -306,7 +306,7 @@ TEST(GoldenPackets, RequestsAnnouncementsAndChangesOfTheGridAreWrittenAsPrinted)
   ASSERT_TRUE(change.has_value());
   EXPECT_EQ(change->from, 12u);
   EXPECT_EQ(change->ranges, (std::vector<GridRange>{{0, -20}, {1024, -18}}));
-  Bytes written(packet_bytes(control_payload_bytes(*change)));
+  Octets written(packet_bytes(control_payload_bytes(*change)));
   write_grid_change(*change, header, payload_of(ByteSpan(written)));
   write_header(header, written);
   seal.close(written);
@@ -314,7 +314,7 @@ TEST(GoldenPackets, RequestsAnnouncementsAndChangesOfTheGridAreWrittenAsPrinted)
 }
 
 TEST(GoldenPackets, AResendRepeatsAllBytesButOneBit) {
-  Bytes resent = golden_packet("data-mac-resent").bytes;
+  Octets resent = golden_packet("data-mac-resent").bytes;
   ASSERT_TRUE(read_header(resent)->has(flag::kResent));
   resent[1] ^= std::byte(flag::kResent);
   EXPECT_EQ(hex_of(resent), hex_of(golden_packet("data-mac").bytes));

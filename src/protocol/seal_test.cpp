@@ -26,11 +26,11 @@
 namespace cotillion {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+using Octets = std::vector<std::byte>;
 constexpr BootId kBoot = 0x1122'3344'5566'7788;
 constexpr Key kSecret = {7, 7, 7};
 
-Bytes bytes_of(std::string_view text) {
+Octets bytes_of(std::string_view text) {
   const auto* data = reinterpret_cast<const std::byte*>(text.data());
   return {data, data + text.size()};
 }
@@ -41,7 +41,7 @@ std::string hex_of(ByteView bytes) {
   return text;
 }
 
-Bytes packet_of(PacketType type = PacketType::kData, std::size_t beats = 1, int epoch = 2) {
+Octets packet_of(PacketType type = PacketType::kData, std::size_t beats = 1, int epoch = 2) {
   Header header;
   header.set_type(type);
   header.job = 1;
@@ -49,7 +49,7 @@ Bytes packet_of(PacketType type = PacketType::kData, std::size_t beats = 1, int 
   header.chunk = 42;
   header.sequence = 9;
   header.set_meeting(epoch, 5);
-  Bytes bytes(packet_bytes(beats * kBeatBytes));
+  Octets bytes(packet_bytes(beats * kBeatBytes));
   write_header(header, bytes);
   for (std::size_t i = 0; i < beats * kBeatBytes; ++i) bytes[kHeaderBytes + i] = std::byte(i);
   return bytes;
@@ -68,7 +68,7 @@ Seal tagging(BootId boot = kBoot, const Key& secret = kSecret, JobId job = 1,
   return seal;
 }
 
-Bytes closed(Bytes packet, Seal seal) {
+Octets closed(Octets packet, Seal seal) {
   seal.close(packet);
   return packet;
 }
@@ -84,26 +84,26 @@ std::uint32_t crc32c_bit_by_bit(ByteView bytes) {
   return ~state;
 }
 
-Bytes without_resent(ByteView packet) {
-  Bytes bytes(packet.begin(), packet.end());
+Octets without_resent(ByteView packet) {
+  Octets bytes(packet.begin(), packet.end());
   bytes[1] &= std::byte(0xfe);
   return bytes;
 }
 
-Bytes expected_check_sum(ByteView packet, BootId boot) {
-  Bytes covered = without_resent(packet.first(packet.size() - kTrailerBytes));
-  Bytes nonce;
+Octets expected_check_sum(ByteView packet, BootId boot) {
+  Octets covered = without_resent(packet.first(packet.size() - kTrailerBytes));
+  Octets nonce;
   for (int i = 0; i < 4; ++i) nonce.push_back(std::byte(boot >> (8 * i)));
   for (const std::byte byte : nonce) covered.push_back(byte);
   const std::uint32_t sum = crc32c_bit_by_bit(covered);
-  Bytes trailer;
+  Octets trailer;
   for (int i = 0; i < 4; ++i) trailer.push_back(std::byte(sum >> (8 * i)));
   for (const std::byte byte : nonce) trailer.push_back(byte);
   return trailer;
 }
 
-Bytes mac(const char* algorithm, const char* kind, std::string choice, Bytes key, Bytes nonce,
-          ByteView message) {
+Octets mac(const char* algorithm, const char* kind, std::string choice, Octets key, Octets nonce,
+           ByteView message) {
   EVP_MAC* method = EVP_MAC_fetch(nullptr, algorithm, nullptr);
   EVP_MAC_CTX* context = EVP_MAC_CTX_new(method);
   std::vector<OSSL_PARAM> settings{OSSL_PARAM_construct_utf8_string(kind, choice.data(), 0)};
@@ -112,7 +112,7 @@ Bytes mac(const char* algorithm, const char* kind, std::string choice, Bytes key
         OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_IV, nonce.data(), nonce.size()));
   settings.push_back(OSSL_PARAM_construct_end());
   const auto* data = reinterpret_cast<const unsigned char*>(message.data());
-  Bytes result(EVP_MAX_MD_SIZE);
+  Octets result(EVP_MAX_MD_SIZE);
   std::size_t length = 0;
   EXPECT_EQ(EVP_MAC_init(context, reinterpret_cast<const unsigned char*>(key.data()), key.size(),
                          settings.data()),
@@ -127,40 +127,42 @@ Bytes mac(const char* algorithm, const char* kind, std::string choice, Bytes key
   return result;
 }
 
-Bytes little(std::uint64_t value, int bytes) {
-  Bytes result;
+Octets little(std::uint64_t value, int bytes) {
+  Octets result;
   for (int i = 0; i < bytes; ++i) result.push_back(std::byte(value >> (8 * i)));
   return result;
 }
 
-Bytes joined(std::initializer_list<Bytes> parts) {
-  Bytes all;
-  for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+Octets joined(std::initializer_list<Octets> parts) {
+  Octets all;
+  for (const Octets& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
-Bytes key_reference(const Key& secret, JobId job, int epoch, SourceName source, BootId boot) {
+Octets key_reference(const Key& secret, JobId job, int epoch, SourceName source, BootId boot) {
   const auto* data = reinterpret_cast<const std::byte*>(secret.data());
-  const Bytes label = joined({bytes_of({"cotillion-seal\0\0", 16}), little(job, 2),
-                              little(std::uint64_t(epoch), 1), little(source, 4), little(boot, 8)});
-  Bytes key = mac("HMAC", OSSL_MAC_PARAM_DIGEST, "SHA256", {data, data + secret.size()}, {}, label);
+  const Octets label =
+      joined({bytes_of({"cotillion-seal\0\0", 16}), little(job, 2), little(std::uint64_t(epoch), 1),
+              little(source, 4), little(boot, 8)});
+  Octets key =
+      mac("HMAC", OSSL_MAC_PARAM_DIGEST, "SHA256", {data, data + secret.size()}, {}, label);
   key.resize(16);
   return key;
 }
 
-Bytes expected_tag(ByteView packet, BootId boot) {
+Octets expected_tag(ByteView packet, BootId boot) {
   const Header header = *read_header(packet);
   const std::uint64_t type_chunk = std::uint64_t(header.type()) << 28 | (header.chunk & 0xfffffff);
-  const Bytes nonce =
+  const Octets nonce =
       joined({little(type_chunk, 4), little(header.round, 4), little(header.sequence, 4)});
-  const Bytes key = key_reference(kSecret, 1, header.epoch(), 3, boot);
-  const Bytes covered = without_resent(packet.first(packet.size() - kTrailerBytes));
-  Bytes tag = mac("GMAC", OSSL_MAC_PARAM_CIPHER, "AES-128-GCM", key, nonce, covered);
+  const Octets key = key_reference(kSecret, 1, header.epoch(), 3, boot);
+  const Octets covered = without_resent(packet.first(packet.size() - kTrailerBytes));
+  Octets tag = mac("GMAC", OSSL_MAC_PARAM_CIPHER, "AES-128-GCM", key, nonce, covered);
   tag.resize(kTrailerBytes);
   return tag;
 }
 
-Bytes any_packet() {
+Octets any_packet() {
   Header header;
   header.set_type(PacketType(*rc::gen::inRange(1, 11)));
   header.flags = *rc::gen::arbitrary<std::uint8_t>();
@@ -171,7 +173,7 @@ Bytes any_packet() {
   header.set_meeting(*rc::gen::inRange(0, kEpochs), 5);
   const auto beats = *rc::gen::inRange<std::size_t>(0, 4);
   const auto seed = *rc::gen::arbitrary<std::uint8_t>();
-  Bytes bytes(packet_bytes(beats * kBeatBytes));
+  Octets bytes(packet_bytes(beats * kBeatBytes));
   write_header(header, bytes);
   for (std::size_t i = 0; i < beats * kBeatBytes; ++i)
     bytes[kHeaderBytes + i] = std::byte(seed + 31 * i);
@@ -186,14 +188,14 @@ TEST(Seal, TheReferenceKnowsTheAnswerThatCrc32cIsKnownBy) {
 
 RC_GTEST_PROP(Seal, WithoutASecretTheTrailerIsCrc32cAndTheLowHalfOfTheBootId, ()) {
   const BootId boot = *rc::gen::arbitrary<BootId>();
-  const Bytes packet = closed(any_packet(), plain(boot));
+  const Octets packet = closed(any_packet(), plain(boot));
   RC_ASSERT(hex_of(ByteView(packet).last(kTrailerBytes)) ==
             hex_of(expected_check_sum(packet, boot)));
   RC_ASSERT(plain(boot).holds(packet));
 }
 
 TEST(Seal, ACheckSumOfAnotherBootDoesNotHold) {
-  const Bytes packet = closed(packet_of(), plain());
+  const Octets packet = closed(packet_of(), plain());
   EXPECT_TRUE(plain().holds(packet));
   EXPECT_FALSE(plain(kBoot + 1).holds(packet));
 }
@@ -207,20 +209,20 @@ TEST(Seal, ACheckSumSeesOnlyTheLowHalfOfTheBootId) {
 
 TEST(Seal, TheKeyIsTheFirstHalfOfAnHmacOverALabel) {
   const Key key = derive_key(kGoldenSecret, 1, 2, kGoldenSource, kGoldenBoot);
-  const Bytes expected = key_reference(kGoldenSecret, 1, 2, kGoldenSource, kGoldenBoot);
+  const Octets expected = key_reference(kGoldenSecret, 1, 2, kGoldenSource, kGoldenBoot);
   EXPECT_EQ(hex_of(std::as_bytes(std::span(key))), hex_of(expected));
   EXPECT_EQ(hex_of(expected), "811305a73d2f2f1a88a2585328e44a7b");  // as `openssl mac` has it
 }
 
 RC_GTEST_PROP(Seal, WithASecretTheTrailerIsGmacUnderTypeChunkRoundAndSequence, ()) {
   const BootId boot = *rc::gen::arbitrary<BootId>();
-  const Bytes packet = closed(any_packet(), tagging(boot));
+  const Octets packet = closed(any_packet(), tagging(boot));
   RC_ASSERT(hex_of(ByteView(packet).last(kTrailerBytes)) == hex_of(expected_tag(packet, boot)));
   RC_ASSERT(tagging(boot).holds(packet));
 }
 
 TEST(Seal, ATagOfAnotherSourceJobSecretOrBootDoesNotHold) {
-  const Bytes packet = closed(packet_of(), tagging());
+  const Octets packet = closed(packet_of(), tagging());
   EXPECT_TRUE(tagging().holds(packet));
   EXPECT_FALSE(tagging(kBoot, kSecret, 1, 4).holds(packet));
   EXPECT_FALSE(tagging(kBoot, kSecret, 2, 3).holds(packet));
@@ -230,9 +232,9 @@ TEST(Seal, ATagOfAnotherSourceJobSecretOrBootDoesNotHold) {
 }
 
 TEST(Seal, APacketMovedIntoAnotherEpochDoesNotHold) {
-  const Bytes packet = closed(packet_of(), tagging());
+  const Octets packet = closed(packet_of(), tagging());
   for (int epoch = 0; epoch < kEpochs; ++epoch) {
-    Bytes moved = packet;
+    Octets moved = packet;
     Header header = *read_header(moved);
     header.set_meeting(epoch, header.clique());
     write_header(header, moved);
@@ -242,7 +244,7 @@ TEST(Seal, APacketMovedIntoAnotherEpochDoesNotHold) {
 
 TEST(Seal, TwoEpochsAreAliveAtOnceAndOlderOnesComeBack) {
   Seal seal = tagging();
-  std::vector<Bytes> packets;
+  std::vector<Octets> packets;
   for (int epoch = 0; epoch < kEpochs; ++epoch)
     packets.push_back(closed(packet_of(PacketType::kData, 1, epoch), tagging()));
   for (int epoch = 0; epoch < 2 * kEpochs; ++epoch) {
@@ -258,21 +260,21 @@ TEST(Seal, ATagDoesNotPassForACheckSumNorTheOtherWayRound) {
 
 // Nor when it is made to fit the flag that lies.
 TEST(Seal, TheFlagDecidesWhichOfTheTwoATrailerMustBe) {
-  const auto with_trailer = [](Bytes packet, const Bytes& trailer) {
+  const auto with_trailer = [](Octets packet, const Octets& trailer) {
     std::copy(trailer.begin(), trailer.end(), packet.end() - kTrailerBytes);
     return packet;
   };
-  Bytes flagged = packet_of();
+  Octets flagged = packet_of();
   flagged[1] |= std::byte(flag::kMac);
   EXPECT_FALSE(plain().holds(with_trailer(flagged, expected_check_sum(flagged, kBoot))));
   EXPECT_TRUE(tagging().holds(with_trailer(flagged, expected_tag(flagged, kBoot))));
-  const Bytes bare = packet_of();
+  const Octets bare = packet_of();
   EXPECT_FALSE(tagging().holds(with_trailer(bare, expected_tag(bare, kBoot))));
   EXPECT_TRUE(plain().holds(with_trailer(bare, expected_check_sum(bare, kBoot))));
 }
 
 TEST(Seal, ClosingSetsAndClearsTheFlagOfATag) {
-  Bytes packet = closed(packet_of(), tagging());
+  Octets packet = closed(packet_of(), tagging());
   EXPECT_TRUE(read_header(packet)->has(flag::kMac));
   packet = closed(packet, plain());
   EXPECT_FALSE(read_header(packet)->has(flag::kMac));
@@ -281,10 +283,10 @@ TEST(Seal, ClosingSetsAndClearsTheFlagOfATag) {
 
 // Any bit -------------------------------------------------------------------------------
 
-void expect_only_resent_may_change(Bytes packet, Seal seal) {
+void expect_only_resent_may_change(Octets packet, Seal seal) {
   seal.close(packet);
   for (std::size_t bit = 0; bit < 8 * packet.size(); ++bit) {
-    Bytes flipped = packet;
+    Octets flipped = packet;
     flipped[bit / 8] ^= std::byte(1u << (bit % 8));
     EXPECT_EQ(seal.holds(flipped), bit == 8) << "bit " << bit % 8 << " of byte " << bit / 8;
   }
@@ -302,7 +304,7 @@ TEST(Seal, EverySingleBitButResentBreaksATag) {
 
 TEST(Seal, AResendHoldsWhicheverOfTheTwoWasSealed) {
   for (const bool with_secret : {false, true}) {
-    Bytes packet = packet_of();
+    Octets packet = packet_of();
     packet[1] |= std::byte(flag::kResent);
     Seal seal = with_secret ? tagging() : plain();
     seal.close(packet);
@@ -316,9 +318,9 @@ TEST(Seal, AResendHoldsWhicheverOfTheTwoWasSealed) {
 TEST(Seal, ANewerBootIsAdoptedFromAHeartbeatSealedUnderIt) {
   for (const bool with_secret : {false, true}) {
     Seal seal = with_secret ? tagging() : plain();
-    const Bytes before = closed(packet_of(), with_secret ? tagging() : plain());
-    const Bytes heartbeat = closed(packet_of(PacketType::kHeartbeat),
-                                   with_secret ? tagging(kBoot + 9) : plain(kBoot + 9));
+    const Octets before = closed(packet_of(), with_secret ? tagging() : plain());
+    const Octets heartbeat = closed(packet_of(PacketType::kHeartbeat),
+                                    with_secret ? tagging(kBoot + 9) : plain(kBoot + 9));
     EXPECT_FALSE(seal.holds(heartbeat));
     EXPECT_TRUE(seal.adopt(heartbeat, kBoot + 9));
     EXPECT_EQ(seal.boot(), kBoot + 9);
@@ -342,10 +344,10 @@ TEST(Seal, AnEqualOrOlderBootIsNotAdopted) {
 
 TEST(Seal, ABootThatTheHeartbeatIsNotSealedUnderChangesNothing) {
   Seal seal = tagging();
-  const Bytes packet = closed(packet_of(), tagging());
-  const Bytes forged = closed(packet_of(PacketType::kHeartbeat), tagging(kBoot + 9, {1, 2, 3}));
+  const Octets packet = closed(packet_of(), tagging());
+  const Octets forged = closed(packet_of(PacketType::kHeartbeat), tagging(kBoot + 9, {1, 2, 3}));
   EXPECT_FALSE(seal.adopt(forged, kBoot + 9));
-  const Bytes mistaken = closed(packet_of(PacketType::kHeartbeat), tagging(kBoot + 9));
+  const Octets mistaken = closed(packet_of(PacketType::kHeartbeat), tagging(kBoot + 9));
   EXPECT_FALSE(seal.adopt(mistaken, kBoot + 10));
   EXPECT_EQ(seal.boot(), kBoot);
   EXPECT_TRUE(seal.holds(packet));

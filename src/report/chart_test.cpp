@@ -1,8 +1,8 @@
 #include "report/chart.hpp"
 
 #include <cmath>
-#include <limits>
 
+#include "base/infinity.hpp"
 #include "report/bars.hpp"
 #include "report/chart_axis.hpp"
 #include "report/svg_test.hpp"
@@ -13,7 +13,6 @@ namespace {
 using testing::expect_sound;
 using testing::kHostileNames;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNothing = std::nan("");
 
 std::vector<std::string> labels_of(const std::vector<Tick>& ticks) {

@@ -1,7 +1,6 @@
 #include "report/figures.hpp"
 
-#include <limits>
-
+#include "base/infinity.hpp"
 #include "plan/named_schedule.hpp"
 #include "report/svg_test.hpp"
 #include "tests/support/maps.hpp"
@@ -12,8 +11,6 @@ namespace {
 using testing::example_map;
 using testing::expect_sound;
 using testing::floor_of;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Mixing mixing_of(const std::string& name) {
   const auto floor = floor_of(example_map("nine-cities"));

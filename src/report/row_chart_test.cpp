@@ -1,5 +1,6 @@
 #include "report/row_chart.hpp"
 
+#include "base/infinity.hpp"
 #include "report/heat_map.hpp"
 #include "report/svg_test.hpp"
 
@@ -40,7 +41,6 @@ TEST(RowChart, GrowsWithItsRows) {
 
 TEST(RowChart, HostileNamesAndNumbersStayInTheirPlace) {
   RowChart chart{kHostileNames[0], kHostileNames[1], kHostileNames, kHostileNames, {}};
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   RowPanel panel{kHostileNames[2], {}};
   for (std::size_t s = 0; s < kHostileNames.size(); ++s)
     panel.values.push_back({{}, {kInfinity, 0, 1}, {1, -kInfinity, 1}, {1e200, 1, 1}, {0, 0, 0}});

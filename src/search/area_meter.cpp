@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "base/infinity.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kSettled = 1e-13;  // of e: rounding, nothing else is left
 // Relative, of the area, when a tail is closed.
 constexpr double kTailError[] = {1e-11, 3e-5};

@@ -4,8 +4,8 @@
 
 #include <cmath>
 #include <deque>
-#include <limits>
 
+#include "base/infinity.hpp"
 #include "base/random.hpp"
 #include "plan/mixing.hpp"
 #include "tests/support/maps.hpp"
@@ -16,7 +16,6 @@ namespace {
 using testing::random_schedule;
 using Care = AreaMeter::Care;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Relative, of the area. An annealer's tail is closed early: four digits is what it says it
 // needs, and no schedule of these tests is further off than three.
 constexpr double kExact = 1e-9;

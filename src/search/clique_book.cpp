@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/infinity.hpp"
 #include "base/random.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kSlotsFirst = 1024;
 
 }  // namespace

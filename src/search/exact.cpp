@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "base/infinity.hpp"
 #include "search/canonical.hpp"
 #include "search/partition_table.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kTie = 1e-10;  // values closer than this, relatively, are one value
 // Pairs looked at for one period before it is given up as too large to prove: about a minute.
 constexpr std::int64_t kLooksMax = 3'000'000'000;

@@ -6,10 +6,11 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "base/infinity.hpp"
 #include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/searches.hpp"
 
 namespace cotillion {
@@ -20,13 +21,8 @@ using testing::nine_cities;
 using testing::random_map;
 using testing::with_memory;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kObjectiveCount = kObjectives.size();
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kOneIn = 4;  // of many alike: sanitizers take ten times as long
-#else
-constexpr int kOneIn = 1;
-#endif
+constexpr int kOneIn = testing::kSanitized ? 4 : 1;  // of many alike
 
 // The least of each objective over every sequence that starts with its first partition (the
 // others are its rotations) and is allowed.
@@ -160,10 +156,12 @@ TEST(Exact, NineCitiesAreCertified) {
     Bytes memory;
     double staleness_ms;
   };
-  for (const Golden& golden : {Golden{Objective::kPaper, {0}, 1231.2000},
-                               Golden{Objective::kPaper, {32'000'000'000}, 967.6095},
-                               Golden{Objective::kSquared, {0}, 914.8600},
-                               Golden{Objective::kSquared, {32'000'000'000}, 803.6990}}) {
+  const Golden goldens[] = {{Objective::kPaper, {0}, 1231.2000},
+                            {Objective::kPaper, {32'000'000'000}, 967.6095},
+                            {Objective::kSquared, {0}, 914.8600},
+                            {Objective::kSquared, {32'000'000'000}, 803.6990}};
+  for (std::size_t k = 0; k < std::size(goldens); k += testing::kSanitized ? 3 : 1) {
+    const Golden& golden = goldens[k];
     const auto floor = nine_cities(golden.memory);
     SearchSettings settings;
     settings.plan.objective = golden.objective;
@@ -181,7 +179,7 @@ TEST(Exact, NineCitiesAreCertified) {
 TEST(Exact, NineCitiesAreNeverWorseThanANamedSchedule) {
   double last = kInfinity;
   constexpr std::int64_t kMegabytes[] = {0, 5, 10, 20, 40, 60, 90, 130, 180, 250, 1'000, 32'000};
-  for (std::size_t k = 0; k < std::size(kMegabytes); k += kOneIn) {
+  for (std::size_t k = 0; k < std::size(kMegabytes); k += testing::kSanitized ? 6 : 1) {
     const std::int64_t megabytes = kMegabytes[k];
     const auto floor = nine_cities({megabytes * 1'000'000});
     SearchSettings settings;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "base/infinity.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kStepsOfPoint = 6'000'000;  // divided by the number of islands, and at most
 constexpr std::int64_t kStepsOfPointMost = 150'000;
 

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <queue>
 
+#include "base/infinity.hpp"
 #include "search/cut_bound.hpp"
 #include "search/gathering.hpp"
 #include "search/reach_bound.hpp"
@@ -19,7 +19,6 @@
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A span is looked at closely below the first ratio of its ends, and not split below the second;
 // nor is more done than so many looks and splits. The last one, without end, is cut off bit by bit.
 constexpr double kClose = 1.02, kCloseLarge = 1.02;

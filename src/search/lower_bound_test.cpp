@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
+#include "base/infinity.hpp"
 #include "base/random.hpp"
 #include "plan/every_round.hpp"
 #include "search/area_meter.hpp"
@@ -26,8 +26,6 @@ using testing::nine_cities;
 using testing::random_map;
 using testing::random_schedule;
 using testing::with_memory;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 LowerBound bound_of(const Stage& stage, Objective objective, const Constraints& constraints = {}) {
   PlanSettings settings;

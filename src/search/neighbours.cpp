@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "base/infinity.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kBetter = 1 - 1e-9;
 constexpr std::int64_t kLooksBetweenQuestions = 64;
 

@@ -1,12 +1,11 @@
 #include "search/pair_prices.hpp"
 
 #include <algorithm>
-#include <limits>
+
+#include "base/infinity.hpp"
 
 namespace cotillion {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The least value at which pairs of at most that value connect everybody (Prim).
 template <class Value>

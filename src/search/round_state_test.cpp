@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
+#include "base/infinity.hpp"
 #include "base/random.hpp"
 #include "plan/plan.hpp"
 #include "search/moves.hpp"
@@ -18,7 +18,6 @@ using testing::floor_of;
 using testing::random_map;
 using testing::random_schedule;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr Technology kTechnologies[] = {{true, true}, {true, false}, {false, true}, {false, false}};
 
 // Lopsided latencies, thin links, and edges with no memory, a little, much, or missing.

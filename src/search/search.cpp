@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/check.hpp"
+#include "base/infinity.hpp"
 #include "plan/every_round.hpp"
 #include "search/canonical.hpp"
 #include "search/exact.hpp"
@@ -20,7 +21,6 @@
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kLaps = 3;
 constexpr int kWalksMax = 8;  // in a lap; one is long before there are two
 constexpr int kWalksMin = 2;

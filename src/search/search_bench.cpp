@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <map>
 #include <memory>
 
+#include "base/infinity.hpp"
 #include "search/pair_prices.hpp"
 #include "search/search.hpp"
 #include "search/seeds.hpp"
@@ -20,7 +20,6 @@
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kSizes[] = {9, 40, 100, 1000};
 constexpr double kTailError = 3e-5;  // relative, of the area, as the annealer's
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "base/infinity.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kStepsBetweenQuestions = 256;
 constexpr int kRoundMoveOneIn = 48;  // moves of whole rounds cost more than they bring
 

@@ -7,13 +7,13 @@
 #include <limits>
 #include <set>
 
+#include "base/infinity.hpp"
 #include "base/text.hpp"
 #include "topology/map_edit.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMore = 1.1;              // a little more of a rate
 constexpr std::int64_t kMemoryShare = 10;  // a little more memory: this part of the payload
 constexpr std::int64_t kLooks = 20'000;    // at neighbours

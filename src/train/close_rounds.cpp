@@ -14,14 +14,14 @@ namespace {
 constexpr double kRounding = 1e-9;
 constexpr int kPeriodsToSettle = 4;  // queues that are never more than full settle within two
 
-// An island's part in a round, seconds from its start.
-struct Part {
+// An island's turn in a round, seconds from its start.
+struct Turn {
   double passes = 0;  // so long its stream leaves, and the sum of everyone's comes in;
   double comes = 0;   // and when that begins
 };
 
-std::vector<Part> parts_of(const PlannedRound& round, std::size_t islands) {
-  std::vector<Part> parts(islands);
+std::vector<Turn> parts_of(const PlannedRound& round, std::size_t islands) {
+  std::vector<Turn> parts(islands);
   for (const PlannedClique& clique : round.cliques) {
     for (const Stream& stream : clique.streams) {
       parts[std::size_t(stream.sender)].passes = clique.serialisation.seconds();
@@ -76,7 +76,7 @@ Result<CloseRounds> close_rounds(const Stage& stage, const Plan& plan,
       return failure(fmt::format("rounds=close: the edge of {} cannot hold two payloads",
                                  map.islands[std::size_t(island)].name));
   }
-  std::vector<std::vector<Part>> parts;
+  std::vector<std::vector<Turn>> parts;
   for (const PlannedRound& round : plan.rounds) {
     parts.push_back(parts_of(round, islands));
     for (const PlannedClique& clique : round.cliques)
@@ -91,7 +91,7 @@ Result<CloseRounds> close_rounds(const Stage& stage, const Plan& plan,
       return failure(fmt::format("rounds=close: {} cannot carry rounds {} and {} at once",
                                  lane_name(map, *lane), r + 1, after + 1));
     double length = 0;
-    for (const Part& part : parts[r]) length = std::max(length, part.passes);
+    for (const Turn& part : parts[r]) length = std::max(length, part.passes);
     rounds[r].length = length + plan.settings.slack.seconds();
     for (std::size_t i = 0; i < islands; ++i)
       if (parts[r][i].passes == 0)
@@ -105,7 +105,7 @@ Result<CloseRounds> close_rounds(const Stage& stage, const Plan& plan,
     double free = 0;
     for (int p = 0; p < kPeriodsToSettle; ++p)
       for (std::size_t r = 0; r < period; ++r) {
-        const Part& part = parts[r][i];
+        const Turn& part = parts[r][i];
         if (part.passes == 0) continue;
         const double start = p * starts.back() + starts[r];
         const double begins = std::max(start + part.comes, free);

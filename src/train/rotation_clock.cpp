@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/check.hpp"
+#include "base/infinity.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr double kRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -57,8 +56,8 @@ bool RotationClock::takes_one_copy() const {
     const RecipeRound& next = recipe_.rounds[(k + 1) % rounds];
     for (const std::vector<int>& group : groups_[k])
       for (int f = 0; f < recipe_.fragments; ++f) {
-        double first_next = kNever, last_before = -kNever;
-        double first_arrives = kNever, last_leaves = 0;
+        double first_next = kInfinity, last_before = -kInfinity;
+        double first_arrives = kInfinity, last_leaves = 0;
         for (const int i : group) {
           const double again = round.length + next.leaves[at(i, f)];
           if (round.arrives[at(i, f)] > again + rounding) return false;
