@@ -40,8 +40,7 @@ class RemoteLearner final : public Learner {
   [[nodiscard]] std::vector<float> row(Buffer buffer, int island) override;
   void set_row(Buffer buffer, int island, const std::vector<float>& values) override;
   void read(int island, std::int64_t first, std::span<float> to) override;
-  void merge(int island, std::int64_t first, double scale,
-             std::span<const float> values) override;
+  void merge(int island, std::int64_t first, double scale, std::span<const float> values) override;
   void save(const std::string& path) override;
   void load(const std::string& path) override;
 
