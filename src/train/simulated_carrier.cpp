@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "train/fragment_places.hpp"
 #include "train/rotation_clock.hpp"
 #include "train/stepwise_carrier.hpp"
 
@@ -53,7 +54,7 @@ class Simulated final : public Carrier {
         rounds_(settings.rounds),
         settings_(std::move(settings)),
         dance_(make_dance(recipe_)),
-        places_(std::size_t(islands_) * std::size_t(job.fragments)) {
+        places_(job, recipe_.grain, islands_) {
     settings_.before_copy = [this](Actor& actor, IslandId island, RoundId round,
                                    std::uint64_t first,
                                    std::size_t count) { show(actor, island, round, first, count); };
@@ -106,26 +107,15 @@ class Simulated final : public Carrier {
   [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
 
  private:
-  [[nodiscard]] Place& place(IslandId island, int fragment) {
-    return places_[std::size_t(island) * std::size_t(job_.fragments) + std::size_t(fragment)];
-  }
-  [[nodiscard]] Span span(int fragment) const {
-    return span_of(fragment, job_.fragments, std::int64_t(job_.elements), recipe_.grain);
-  }
-  [[nodiscard]] std::span<float> part(std::vector<float>& model, int fragment) const {
-    const Span here = span(fragment);
-    return std::span(model).subspan(std::size_t(here.first), std::size_t(here.count));
-  }
-
   // Training's side.
   void offer(Learner& learner, std::int64_t steps, IslandId island,
              const RotationClock::Appointment& due) {
     if (due.round >= rounds_) return;
-    const Span here = span(due.fragment);
+    const Span here = places_.span(due.fragment);
     Offer offered{steps, std::vector<float>(std::size_t(here.count))};
     learner.read(island, here.first, offered.values);
     const std::lock_guard lock(lock_);
-    place(island, due.fragment).offers[RoundId(due.round + 1)] = std::move(offered);
+    places_.at(island, due.fragment).offers[RoundId(due.round + 1)] = std::move(offered);
     changed_.notify_all();
   }
   void take(Learner& learner, std::int64_t steps, IslandId island,
@@ -133,7 +123,7 @@ class Simulated final : public Carrier {
     if (due.round >= rounds_) return;
     std::unique_lock lock(lock_);
     const auto find = [&]() -> Laid* {
-      for (Laid& laid : place(island, due.fragment).laid)
+      for (Laid& laid : places_.at(island, due.fragment).laid)
         if (laid.round == RoundId(due.round + 1)) return &laid;
       return nullptr;
     };
@@ -141,7 +131,7 @@ class Simulated final : public Carrier {
       throw std::runtime_error("the simulation stands still");
     Laid* const found = find();
     if (found == nullptr) throw std::runtime_error(failure_);
-    learner.merge(island, span(due.fragment).first, found->scale, found->values);
+    learner.merge(island, places_.span(due.fragment).first, found->scale, found->values);
     found->taken = steps;
   }
 
@@ -156,8 +146,8 @@ class Simulated final : public Carrier {
   void show(Actor& actor, IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
     shown_ = &actor;
     const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
-    const auto skipped = std::ptrdiff_t(first) - std::ptrdiff_t(span(fragment).first);
-    Place& here = place(island, fragment);
+    const auto skipped = std::ptrdiff_t(first) - std::ptrdiff_t(places_.span(fragment).first);
+    Place& here = places_.at(island, fragment);
     std::unique_lock lock(lock_);
     changed_.wait(lock, [&] { return over_.load() || here.offers.contains(round); });
     if (over_) return;
@@ -174,11 +164,11 @@ class Simulated final : public Carrier {
   void hide(IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
     std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), count, 0.0F);
     const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
-    const Span all = span(fragment);
+    const Span all = places_.span(fragment);
     if (first + count < std::uint64_t(all.first + all.count)) return;
     // Copied to its end: what that copy held need not be kept.
     const std::lock_guard lock(lock_);
-    Place& here = place(island, fragment);
+    Place& here = places_.at(island, fragment);
     const auto offered = here.offers.find(round);
     if (offered == here.offers.end()) return;
     const std::int64_t step = offered->second.step;
@@ -187,8 +177,8 @@ class Simulated final : public Carrier {
     here.offers.erase(offered);
   }
   void lay(Actor& actor, IslandId island, RoundId round, int fragment) {
-    const std::span<float> here = part(actor.model(), fragment);
-    Place& place = this->place(island, fragment);
+    const std::span<float> here = places_.part(actor.model(), fragment);
+    Place& place = places_.at(island, fragment);
     for (std::size_t e = 0; e < place.late.size(); ++e) here[e] += place.late[e];
     place.late.clear();
     Laid laid{round, actor.receiver().kept(round, fragment), {here.begin(), here.end()}, -1};
@@ -199,8 +189,8 @@ class Simulated final : public Carrier {
   }
   // As agents do (run/island_errands): it goes along with the fragment's next correction.
   void keep_late(Actor& actor, IslandId island, int fragment) {
-    const std::span<float> here = part(actor.model(), fragment);
-    std::vector<float>& late = place(island, fragment).late;
+    const std::span<float> here = places_.part(actor.model(), fragment);
+    std::vector<float>& late = places_.at(island, fragment).late;
     late.resize(here.size());
     for (std::size_t e = 0; e < late.size(); ++e) late[e] += std::exchange(here[e], 0.0F);
   }
@@ -217,7 +207,7 @@ class Simulated final : public Carrier {
   std::atomic<bool> over_ = false;
   std::mutex lock_;  // of what follows
   std::condition_variable changed_;
-  std::vector<Place> places_;  // by island, then fragment
+  FragmentPlaces<Place> places_;  // by island, then fragment
   std::string failure_;
   std::thread player_;
 };

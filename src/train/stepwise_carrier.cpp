@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "train/fragment_places.hpp"
 #include "train/rotation_clock.hpp"
 
 namespace cotillion {
@@ -69,7 +70,7 @@ class Stepwise final : public Carrier {
         settings_(std::move(settings)),
         dance_(make_dance(recipe_)),
         steps_(std::size_t(islands_), 0),
-        places_(std::size_t(islands_) * std::size_t(job.fragments)) {
+        places_(job, recipe_.grain, islands_) {
     MergeSettings merge = settings_.actors.merge;
     settings_.actors.merge = {.missing = merge.missing};  // over there it is average − S
     merge.own_weight = recipe_.own_weight;
@@ -97,13 +98,13 @@ class Stepwise final : public Carrier {
     settings_.after_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
       std::vector<float> came = taken_from(actor, fragment);
       const std::lock_guard lock(lock_);
-      place(island, fragment).passages[std::int64_t(round) - 1].correction = std::move(came);
+      places_.at(island, fragment).passages[std::int64_t(round) - 1].correction = std::move(came);
       changed_.notify_all();
     };
     settings_.after_late = [this](Actor& actor, IslandId island, RoundId, int fragment) {
       std::vector<float> came = taken_from(actor, fragment);
       const std::lock_guard lock(lock_);
-      place(island, fragment).late.push_back({steps_[std::size_t(island)], std::move(came)});
+      places_.at(island, fragment).late.push_back({steps_[std::size_t(island)], std::move(came)});
     };
     settings_.progress = [this](Duration, Duration) { return over_.load(); };
   }
@@ -150,20 +151,10 @@ class Stepwise final : public Carrier {
   [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
 
  private:
-  [[nodiscard]] Place& place(IslandId island, int fragment) {
-    return places_[std::size_t(island) * std::size_t(job_.fragments) + std::size_t(fragment)];
-  }
-  [[nodiscard]] Span span(int fragment) const {
-    return span_of(fragment, job_.fragments, std::int64_t(job_.elements), recipe_.grain);
-  }
-  [[nodiscard]] std::span<float> part(std::vector<float>& model, int fragment) const {
-    const Span here = span(fragment);
-    return std::span(model).subspan(std::size_t(here.first), std::size_t(here.count));
-  }
   // Of a fragment that these elements are in: its number, and where in it they begin.
   [[nodiscard]] std::pair<int, std::ptrdiff_t> within(std::uint64_t first) const {
     const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
-    return {fragment, std::ptrdiff_t(first) - std::ptrdiff_t(span(fragment).first)};
+    return {fragment, std::ptrdiff_t(first) - std::ptrdiff_t(places_.span(fragment).first)};
   }
 
   // Training's side.
@@ -198,7 +189,7 @@ class Stepwise final : public Carrier {
       for (Errands& some : errands)
         for (; can_go_on(some); ++some.next) {
           const auto [round, merges] = some.due[some.next];
-          const std::span<float> x = part(models[std::size_t(some.island)], some.fragment);
+          const std::span<float> x = places_.part(models[std::size_t(some.island)], some.fragment);
           if (merges)
             merge(round, some.island, some.fragment, x);
           else
@@ -208,7 +199,7 @@ class Stepwise final : public Carrier {
     }
   }
   [[nodiscard]] bool has_come(const Errands& some, std::int64_t k) {
-    const auto& passages = place(some.island, some.fragment).passages;
+    const auto& passages = places_.at(some.island, some.fragment).passages;
     const auto passage = passages.find(k);
     return passage != passages.end() && passage->second.correction.has_value();
   }
@@ -216,16 +207,16 @@ class Stepwise final : public Carrier {
     Passage passage;
     passage.offered.assign(x.begin(), x.end());
     passage.ahead = clock_.copies_ahead(k, island, f);
-    merges_[std::size_t(island)].to_sent(std::uint64_t(span(f).first), passage.offered);
-    place(island, f).passages[k] = std::move(passage);
+    merges_[std::size_t(island)].to_sent(std::uint64_t(places_.span(f).first), passage.offered);
+    places_.at(island, f).passages[k] = std::move(passage);
   }
   void merge(std::int64_t k, int island, int f, std::span<float> x) {
-    auto& passages = place(island, f).passages;
+    auto& passages = places_.at(island, f).passages;
     const Passage& passage = passages.at(k);
     const std::vector<double> sent(passage.sent.begin(), passage.sent.end());
     std::vector<double> average = sent;
     for (std::size_t e = 0; e < average.size(); ++e) average[e] += double((*passage.correction)[e]);
-    merges_[std::size_t(island)].apply(std::uint64_t(span(f).first), x, average, sent,
+    merges_[std::size_t(island)].apply(std::uint64_t(places_.span(f).first), x, average, sent,
                                        clock_.round(k).everyone);
     // The next copy may have left with it; the one after that knows it from the model.
     passages.erase(passages.begin(), passages.lower_bound(k));
@@ -236,10 +227,10 @@ class Stepwise final : public Carrier {
     wait(lock, [&] { return steps_[std::size_t(island)] >= steps; });
     bool any = false;
     for (int f = 0; f < job_.fragments; ++f)
-      std::erase_if(place(island, f).late, [&](const Late& late) {
+      std::erase_if(places_.at(island, f).late, [&](const Late& late) {
         if (late.step >= steps) return false;
         merges_[std::size_t(island)].apply_late(
-            std::uint64_t(span(f).first), part(model, f),
+            std::uint64_t(places_.span(f).first), places_.part(model, f),
             std::vector<double>(late.difference.begin(), late.difference.end()));
         return any = true;
       });
@@ -262,7 +253,7 @@ class Stepwise final : public Carrier {
   }
   void show(IslandId island, std::int64_t k, std::uint64_t first, std::size_t count) {
     const auto [fragment, skipped] = within(first);
-    auto& passages = place(island, fragment).passages;
+    auto& passages = places_.at(island, fragment).passages;
     std::unique_lock lock(lock_);
     changed_.wait(lock, [&] {
       return over_.load() || (passages.contains(k) && !passages.at(k).offered.empty());
@@ -280,13 +271,13 @@ class Stepwise final : public Carrier {
     std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
     const auto [fragment, skipped] = within(first);
     const std::lock_guard lock(lock_);
-    Passage& passage = place(island, fragment).passages[k];
-    passage.sent.resize(std::size_t(span(fragment).count));
+    Passage& passage = places_.at(island, fragment).passages[k];
+    passage.sent.resize(std::size_t(places_.span(fragment).count));
     std::copy(values.begin(), values.end(), passage.sent.begin() + skipped);
   }
   // What a merge has made of a model of zeros.
   [[nodiscard]] std::vector<float> taken_from(Actor& actor, int fragment) const {
-    const std::span<float> here = part(actor.model(), fragment);
+    const std::span<float> here = places_.part(actor.model(), fragment);
     std::vector<float> values(here.begin(), here.end());
     std::fill(here.begin(), here.end(), 0.0F);
     return values;
@@ -305,7 +296,7 @@ class Stepwise final : public Carrier {
   std::mutex lock_;  // of what follows
   std::condition_variable changed_;
   std::vector<std::int64_t> steps_;  // that islands have taken over there
-  std::vector<Place> places_;        // by island, then fragment
+  FragmentPlaces<Place> places_;     // by island, then fragment
   std::string failure_;
   std::thread player_;
 };
