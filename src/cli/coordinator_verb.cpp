@@ -86,6 +86,8 @@ std::string waiting_text(const Map& map, const Coordinator& coordinator) {
       return fmt::format("waiting for {} to join", text);
     case CoordinatorState::kAssigned:
       return fmt::format("waiting for {} to be ready", text);
+    case CoordinatorState::kMeasuring:
+      return fmt::format("measuring the clocks of {}", text);
     case CoordinatorState::kPlaying:
       return fmt::format("playing: {} rounds are reported; round {} by all but {}",
                          coordinator.rounds_reported(), coordinator.rounds_reported() + 1, text);

@@ -173,9 +173,12 @@ void Coordinator::hear(Instant now, Place& place, const Pong& pong, CoordinatorO
   place.trip = std::max(place.trip, Duration{2 * clock->error_ns * 1000});
   if (clock->error_ns < place.clock.error_ns) place.clock = *clock;
   ++place.pongs;
-  if (state_ != State::kGathering) return;
-  if (place.pongs < settings_.pings) return ping(now, place, out);
-  advance(now, out);
+  if (state_ == State::kGathering && awaits(place)) return ping(now, place, out);
+  if (state_ == State::kMeasuring && awaits(place)) {
+    place.ping_due = now + settings_.ping_pause;
+    return;
+  }
+  if (state_ == State::kGathering || state_ == State::kMeasuring) advance(now, out);
 }
 
 std::string Coordinator::objection(const Place& place, const RoundReport& report) const {
@@ -249,6 +252,8 @@ bool Coordinator::awaits(const Place& place) const {
       return !place.there() || place.pongs < settings_.pings;
     case State::kAssigned:
       return place.there() && !place.ready;
+    case State::kMeasuring:
+      return place.there() && place.pongs < settings_.pings_when_ready;
     case State::kStarted:
       return false;
     case State::kPlaying:
@@ -300,7 +305,8 @@ Coordinator::Place* Coordinator::place_of(ConnectionId connection) {
 void Coordinator::advance(Instant now, CoordinatorOutbox& out) {
   if (awaits_anyone()) return;
   if (state_ == State::kGathering) return assign(now, out);
-  if (state_ == State::kAssigned) return start(now, out);
+  if (state_ == State::kAssigned) return measure(now);
+  if (state_ == State::kMeasuring) return start(now, out);
   if (state_ == State::kPlaying)
     return tell_stop(now, {RoundId(settings_.rounds), false, "all rounds are played"}, out);
   if (state_ != State::kStopping) return;
@@ -312,6 +318,7 @@ void Coordinator::advance(Instant now, CoordinatorOutbox& out) {
 std::string Coordinator::clocks_apart() const {
   const Place *worst = nullptr, *second = nullptr;
   for (const Place& place : places_) {
+    if (!place.there()) continue;
     if (worst == nullptr || place.clock.error_ns > worst->clock.error_ns)
       second = std::exchange(worst, &place);
     else if (second == nullptr || place.clock.error_ns > second->clock.error_ns)
@@ -321,7 +328,7 @@ std::string Coordinator::clocks_apart() const {
   const auto known = [](const Place& place) {
     return Duration{std::min<std::int64_t>(place.clock.error_ns, INT64_MAX / 4000) * 1000};
   };
-  if (known(*worst) + known(*second) <= patience) return {};
+  if (second == nullptr || known(*worst) + known(*second) <= patience) return {};
   return fmt::format(
       "the clocks of {} and {} are known to ±{} and ±{} only, but edges wait {} beyond the plan's "
       "latest arrival (each round has {} of slack): keep clocks by PTP or NTP, or set more "
@@ -361,7 +368,23 @@ Duration Coordinator::longest_trip() const {
   return longest;
 }
 
+void Coordinator::measure(Instant now) {
+  state_ = State::kMeasuring;
+  since_ = now;
+  // One after the other: members on the same machine would be in each other's way.
+  Instant due = now;
+  for (Place& place : places_) {
+    if (!place.there()) continue;
+    place.clock = between(place.hello.clock, settings_.clock);
+    place.pongs = 0;
+    place.pinged = false;
+    place.ping_due = due;
+    due = due + Duration{settings_.ping_pause.ps / std::int64_t(places_.size())};
+  }
+}
+
 void Coordinator::start(Instant now, CoordinatorOutbox& out) {
+  if (const std::string why = clocks_apart(); !why.empty()) return fail(now, why, out);
   state_ = State::kStarted;
   since_ = now;
   const Duration trip = longest_trip();

@@ -2,7 +2,7 @@
 // clocks, says when round one begins, collects what everyone reports, stops a job cleanly. Every
 // wait has a deadline, and whoever misses one is named, with what it was to do and for how long.
 //
-//   gathering → assigned → started → playing → stopping → done or failed
+//   gathering → assigned → measuring → started → playing → stopping → done or failed
 #pragma once
 
 #include <string>
@@ -44,7 +44,10 @@ struct CoordinatorSettings {
   std::uint16_t port = kUdpPort;     // of the groups
   int shards = 1;                    // threads that share the work at every member
   Duration lead{2'000'000'000'000};  // from everyone's readiness to round one, at least
-  int pings = 4;                     // before a clock is trusted
+  // Before the plan is handed out, and again, with a pause between, when everyone is ready:
+  // programs that start are busy, and clocks that were read long ago have drifted.
+  int pings = 4, pings_when_ready = 8;
+  Duration ping_pause{20'000'000'000};
   Duration ping_every{1'000'000'000'000};
   OnLoss on_loss = OnLoss::kGoOn;
   // How long is waited: for everyone to join, to be ready, to report after the end of a round, to
@@ -59,7 +62,8 @@ struct CoordinatorSettings {
 enum class CoordinatorState : std::uint8_t {
   kGathering,
   kAssigned,
-  kStarted,  // round one is agreed on and has not begun
+  kMeasuring,  // clocks, when everyone is ready
+  kStarted,    // round one is agreed on and has not begun
   kPlaying,
   kStopping,
   kDone,
@@ -152,6 +156,7 @@ class Coordinator {
   // Goes on to the next state if nobody is waited for in this one.
   void advance(Instant now, CoordinatorOutbox& out);
   void assign(Instant now, CoordinatorOutbox& out);
+  void measure(Instant now);
   void start(Instant now, CoordinatorOutbox& out);
   void tell_stop(Instant now, const Stop& stop, CoordinatorOutbox& out);
   void begin_round_one(Instant now, CoordinatorOutbox& out);

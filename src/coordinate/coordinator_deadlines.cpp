@@ -31,6 +31,7 @@ Instant Coordinator::state_deadline() const {
     case State::kGathering:
       return since_ + settings_.join_patience;
     case State::kAssigned:
+    case State::kMeasuring:
       return since_ + settings_.ready_patience;
     case State::kStarted:
       return origin_;
@@ -95,6 +96,11 @@ void Coordinator::lose_the_late(Instant now, CoordinatorOutbox& out) {
     if (state == State::kAssigned)
       lose(now, place,
            fmt::format("was given its part {} ago and is not ready", wait_text(now - since_)), out);
+    else if (state == State::kMeasuring)
+      lose(now, place,
+           fmt::format("has answered {} of {} pings in {}", place.pongs, settings_.pings_when_ready,
+                       wait_text(now - since_)),
+           out);
     else if (state == State::kStopping)
       lose(now, place, fmt::format("was told to stop {} ago and has not", wait_text(now - since_)),
            out);
@@ -112,6 +118,8 @@ const char* name_of(CoordinatorState state) {
       return "gathering";
     case State::kAssigned:
       return "being prepared";
+    case State::kMeasuring:
+      return "measuring clocks";
     case State::kStarted:
       return "about to begin";
     case State::kPlaying:

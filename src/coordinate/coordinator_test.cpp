@@ -70,8 +70,16 @@ class CoordinatorTest : public ::testing::Test, public CoordinatorOutbox {
     for (int i = 0; i < 6; ++i) say(i, hello(i));
     answer_pings({100'000'000});
   }
-  void ready_all() {
+  void ready_all(Duration trip = {100'000'000}, std::int64_t ahead_ns = 0) {
     for (int i = 0; i < 6; ++i) say(i, Ready{});
+    let_measure(trip, ahead_ns);
+  }
+  void let_measure(Duration trip = {100'000'000}, std::int64_t ahead_ns = 0) {
+    while (coordinator_->state() == State::kMeasuring) {
+      now_ = std::max(now_, coordinator_->next_deadline());
+      coordinator_->on_time(now_, *this);
+      answer_pings(trip, ahead_ns);
+    }
   }
   void begin() {
     make();
@@ -129,8 +137,8 @@ TEST_F(CoordinatorTest, HandsEveryoneThePlanAndEveryonesBootsAndAddresses) {
 TEST_F(CoordinatorTest, TellsEveryoneTheSameInstantAndHowItsClockStands) {
   make();
   for (int i = 0; i < 6; ++i) say(i, hello(i));
-  answer_pings({100'000'000}, 5'000'000);
-  ready_all();
+  answer_pings(milliseconds(1), 7'000'000);
+  ready_all({100'000'000}, 5'000'000);
   ASSERT_EQ(coordinator_->state(), State::kStarted);
   EXPECT_GE(coordinator_->origin() - now_, settings_.lead);
   for (int i = 0; i < 6; ++i) {
@@ -148,7 +156,7 @@ TEST_F(CoordinatorTest, LeavesTimeForStartToReachTheFarthest) {
   make();
   for (int i = 0; i < 6; ++i) say(i, hello(i));
   answer_pings(milliseconds(300));
-  ready_all();
+  ready_all(milliseconds(300));
   EXPECT_GT(coordinator_->origin() - now_, milliseconds(300));
 }
 
@@ -241,7 +249,7 @@ TEST_F(CoordinatorTest, BelievesClocksThatAreKeptByOthersWhenTheyAreBetter) {
     say(i, kept);
   }
   answer_pings(milliseconds(30));
-  ready_all();
+  ready_all(milliseconds(30));
   ASSERT_EQ(coordinator_->state(), State::kStarted);
   EXPECT_EQ(heard<Start>(2)->clock, (ClockEstimate{250, 3000}));
 }
@@ -284,8 +292,40 @@ TEST_F(CoordinatorTest, NamesThoseWhoAreNotReadyInTimeAndBeginsWithoutThem) {
   ASSERT_EQ(coordinator_->losses().size(), 1u);
   EXPECT_EQ(coordinator_->losses()[0].who, (Who{2, Role::kEdge}));
   EXPECT_EQ(coordinator_->losses()[0].reason, "was given its part 30 s ago and is not ready");
+  let_measure();
   EXPECT_EQ(coordinator_->state(), State::kStarted);
   EXPECT_EQ(heard<Start>(5), nullptr);
+}
+
+TEST_F(CoordinatorTest, MeasuresClocksAgainWhenEveryoneIsReady) {
+  make();
+  join_all();
+  now_ = now_ + milliseconds(5000);
+  for (int i = 0; i < 6; ++i) say(i, Pong{});
+  ready_all(milliseconds(1), 3'000'000);  // drifted, and the trips are ten times as long as before
+  ASSERT_EQ(coordinator_->state(), State::kStarted);
+  EXPECT_EQ(heard<Start>(0)->clock, (ClockEstimate{3'000'000, 500'000}));
+}
+
+TEST_F(CoordinatorTest, NamesWhoIsReadyAndAnswersNoPing) {
+  make();
+  join_all();
+  for (int i = 0; i < 6; ++i) say(i, Ready{});
+  ASSERT_EQ(coordinator_->state(), State::kMeasuring);
+  now_ = now_ + settings_.ready_patience;
+  for (int i = 0; i < 6; ++i) say(i, Pong{});  // old answers
+  coordinator_->on_time(now_, *this);
+  ASSERT_FALSE(coordinator_->losses().empty());
+  EXPECT_EQ(coordinator_->losses()[0].reason, "has answered 0 of 8 pings in 30 s");
+  EXPECT_THAT(coordinator_->reason(), HasSubstr("the last island of all"));
+}
+
+TEST_F(CoordinatorTest, RefusesToBeginWithClocksThatHaveBecomeWorse) {
+  make();
+  join_all();
+  ready_all(milliseconds(30));
+  EXPECT_EQ(coordinator_->state(), State::kStopping);
+  EXPECT_THAT(coordinator_->reason(), HasSubstr("are known to ±15.0 ms"));
 }
 
 TEST_F(CoordinatorTest, CollectsReportsAndStopsEveryoneAfterTheLastRound) {

@@ -10,9 +10,9 @@ namespace cotillion {
 namespace {
 
 constexpr CoordinatorState kStates[] = {CoordinatorState::kGathering, CoordinatorState::kAssigned,
-                                        CoordinatorState::kStarted,   CoordinatorState::kPlaying,
-                                        CoordinatorState::kStopping,  CoordinatorState::kDone,
-                                        CoordinatorState::kFailed};
+                                        CoordinatorState::kMeasuring, CoordinatorState::kStarted,
+                                        CoordinatorState::kPlaying,   CoordinatorState::kStopping,
+                                        CoordinatorState::kDone,      CoordinatorState::kFailed};
 
 Json milliseconds(const ClockEstimate& clock, std::int64_t nanoseconds) {
   return clock.known() ? Json(double(nanoseconds) / 1e6) : Json(nullptr);
@@ -21,8 +21,8 @@ Json milliseconds(const ClockEstimate& clock, std::int64_t nanoseconds) {
 }  // namespace
 
 const char* key_of(CoordinatorState state) {
-  constexpr const char* kKeys[] = {"gathering", "assigned", "started", "playing",
-                                   "stopping",  "done",     "failed"};
+  constexpr const char* kKeys[] = {"gathering", "assigned", "measuring", "started",
+                                   "playing",   "stopping", "done",      "failed"};
   return kKeys[std::size_t(state)];
 }
 
