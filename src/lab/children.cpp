@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "lab/priority.hpp"
 #include "lab/steady.hpp"
 #include "run/clock.hpp"
 
@@ -28,8 +29,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 // Between fork and exec in a program with threads: nothing that could wait for one of them.
-[[noreturn]] void become(int space, int output, int errors, char* const* argv,
+[[noreturn]] void become(int space, int output, int errors, int priority, char* const* argv,
                          char* const* environment) {
+  if (priority > 0) take_turns_first(priority);
   bool ready = ::setns(space, CLONE_NEWNET) == 0;
   if (output >= 0) ready = ready && ::dup2(output, 1) >= 0 && ::dup2(output, 2) >= 0;
   sigset_t none;
@@ -65,7 +67,8 @@ Result<pid_t> Children::start(const NetworkSpace& space, const Program& program)
   const auto argv = pointers_to(arguments), variables = pointers_to(environment);
   const pid_t child = ::fork();
   if (child < 0) return failure(fmt::format("{}: {}", name, std::strerror(errno)));
-  if (child == 0) become(space.fd(), output.get(), errors.get(), argv.data(), variables.data());
+  if (child == 0)
+    become(space.fd(), output.get(), errors.get(), program.priority, argv.data(), variables.data());
   errors.close();
   int error = 0;
   ssize_t got = 0;

@@ -19,6 +19,7 @@ struct Program {
   std::vector<std::string> argv;         // the first is a path
   std::string output;                    // a file for both of its streams; empty: they are ours
   std::vector<std::string> environment;  // "NAME=value", added to ours
+  int priority = 0;                      // real-time, where that is allowed; 0: as we are
 };
 
 class Children {

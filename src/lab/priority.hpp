@@ -15,8 +15,20 @@ namespace cotillion {
   return ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &wanted) == 0;
 }
 
+// Below the emulator, which is the world, come those who live in it. A daemon that waited for its
+// turn behind the others' housekeeping sends late by milliseconds, and where streams fill their
+// links nothing makes up for that before the round ends.
+inline constexpr int kDaemonPriority = 10;
+
+// SCHED_RR for the calling process and what it becomes, where that is allowed. Async-signal-safe.
+inline void take_turns_first(int priority) {
+  sched_param wanted{};
+  wanted.sched_priority = priority;
+  (void)::sched_setscheduler(0, SCHED_RR, &wanted);
+}
+
 // The calling process and what it starts come before the machine's other work, where that is
-// allowed. They take turns all the same: real-time priority would let them starve whoever is here.
+// allowed, and take turns with it all the same.
 inline void go_before_others() {
   (void)::setpriority(PRIO_PROCESS, 0, -15);
 }

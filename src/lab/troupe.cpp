@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "lab/priority.hpp"
 #include "lab/steady.hpp"
 
 namespace cotillion {
@@ -42,7 +43,8 @@ std::string desk_socket(const std::string& folder, IslandId island) {
 Result<pid_t> Troupe::start(const std::string& name, Stand stand, std::vector<std::string> words) {
   TroupeMember part{name, fmt::format("{}/{}.log", settings_.folder, parts_.size()), 0};
   words.insert(words.begin(), settings_.program);
-  auto started = world_.spawn(stand, {std::move(words), part.log, {"COTILLION_QUIET=1"}});
+  auto started =
+      world_.spawn(stand, {std::move(words), part.log, {"COTILLION_QUIET=1"}, kDaemonPriority});
   if (!started) return Unexpected<Error>{started.error().within(name)};
   part.process = *started;
   parts_.push_back(std::move(part));
