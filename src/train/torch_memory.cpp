@@ -68,14 +68,19 @@ class CountingAllocator final : public c10::Allocator {
   static inline c10::Allocator* asked_ = nullptr;
 };
 
-std::int64_t peak_bytes(const torch::Device& device) {
-  if (device.is_cpu()) return most_bytes;
+struct Use {
+  std::int64_t now = 0, most = 0;
+};
+Use use_of(const torch::Device& device) {
+  if (device.is_cpu()) return {now_bytes, most_bytes};
 #ifdef COTILLION_CUDA
-  return c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device())
-      .allocated_bytes[0]
-      .peak;
+  // Before the first tensor there is nobody to ask.
+  if (!c10::cuda::CUDACachingAllocator::get()->initialized()) return {};
+  const auto bytes = c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device())
+                         .allocated_bytes[0];
+  return {bytes.current, bytes.peak};
 #else
-  return 0;
+  return {};
 #endif
 }
 
@@ -92,27 +97,21 @@ void count_tensors() {
 }
 
 std::int64_t tensor_bytes(const torch::Device& device) {
-  if (device.is_cpu()) return now_bytes;
-#ifdef COTILLION_CUDA
-  return c10::cuda::CUDACachingAllocator::getDeviceStats(c10::cuda::current_device())
-      .allocated_bytes[0]
-      .current;
-#else
-  return 0;
-#endif
+  return use_of(device).now;
 }
 
 TensorPeak::TensorPeak(const torch::Device& device)
     : device_(device), before_(tensor_bytes(device)) {
   if (device.is_cpu()) most_bytes = before_;
 #ifdef COTILLION_CUDA
-  if (device.is_cuda())
+  if (device.is_cuda() && c10::cuda::CUDACachingAllocator::get()->initialized())
     c10::cuda::CUDACachingAllocator::resetPeakStats(c10::cuda::current_device());
 #endif
 }
 
 std::int64_t TensorPeak::beyond() const {
-  return peak_bytes(device_) - std::max(before_, tensor_bytes(device_));
+  const Use use = use_of(device_);
+  return use.most - std::max(before_, use.now);
 }
 
 }  // namespace cotillion
