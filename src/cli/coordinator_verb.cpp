@@ -72,6 +72,17 @@ CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
   return settings;
 }
 
+// How the job was played, as far as its outcome does not tell by itself.
+std::vector<std::pair<std::string, std::string>> said_settings(const Options& options) {
+  std::vector<std::pair<std::string, std::string>> said{{"exchange", options.exchange},
+                                                        {"patience", options.patience}};
+  if (options.exchange == "streamed")
+    said.emplace_back("fragments", std::to_string(options.fragments));
+  if (options.element != "f32") said.emplace_back("element", options.element);
+  if (options.progress != 1) said.emplace_back("progress", fmt::format("{}", options.progress));
+  return said;
+}
+
 // "waiting for island TYO, edge of TYO and 3 more to join".
 std::string waiting_text(const Map& map, const Coordinator& coordinator) {
   const std::vector<Who> awaited = coordinator.awaited();
@@ -208,7 +219,7 @@ void run(const Options& options, Outcome& code) {
   Provenance made_by = provenance();
   made_by.inputs.emplace_back("plan", loaded.fingerprint);
   auto outcome = measured_outcome(plan, coordinator->casting(), coordinator->accounts());
-  outcome.settings = {{"exchange", options.exchange}, {"patience", options.patience}};
+  outcome.settings = said_settings(options);
   const bool whole = outcome.rounds.size() == std::size_t(settings.rounds);
   const bool good = holds(outcome) && whole && coordinator->losses().empty();
   if (!holds(outcome)) warn_of(outcome, said);

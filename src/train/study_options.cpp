@@ -19,11 +19,30 @@ double number(const std::string& option, const std::string& text) {
   return value;
 }
 
+double more_than_zero(const std::string& option, const std::string& text) {
+  const double value = number(option, text);
+  if (!(value > 0)) refuse(option + " " + text + ": must be more than 0");
+  return value;
+}
+
 std::vector<std::string> parts_of(const std::string& list) {
   std::vector<std::string> parts;
   std::stringstream rest(list);
   for (std::string part; std::getline(rest, part, ',');) parts.push_back(part);
   return parts;
+}
+
+std::vector<std::uint64_t> seeds(const std::string& option, const std::string& list) {
+  std::vector<std::uint64_t> seeds;
+  for (const std::string& part : parts_of(list)) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), seed);
+    if (error != std::errc() || end != part.data() + part.size())
+      refuse(option + " " + list + ": whole numbers from 0, with commas between");
+    seeds.push_back(seed);
+  }
+  if (seeds.empty()) refuse(option + ": at least one");
+  return seeds;
 }
 
 std::vector<Split> splits(const std::string& list) {
@@ -90,21 +109,21 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
     else if (option == "--split")
       options.splits = splits(value);
     else if (option == "--seconds" && value.ends_with("steps"))
-      options.steps_long = number(option, value.substr(0, value.size() - 5));
+      options.steps_long = more_than_zero(option, value.substr(0, value.size() - 5));
     else if (option == "--seconds")
-      training.seconds = number(option, value);
+      training.seconds = more_than_zero(option, value);
     else if (option == "--steps")
-      training.steps = std::int64_t(number(option, value));
+      training.steps = std::int64_t(more_than_zero(option, value));
     else if (option == "--batch")
-      training.batch = int(number(option, value));
+      training.batch = int(more_than_zero(option, value));
     else if (option == "--rate")
-      training.rate = number(option, value);
+      training.rate = more_than_zero(option, value);
     else if (option == "--warmup")
       training.warmup = int(number(option, value));
     else if (option == "--evaluations")
       training.evaluations = int(number(option, value));
     else if (option == "--windows")
-      training.windows = int(number(option, value));
+      training.windows = int(more_than_zero(option, value));
     else if (option == "--target")
       training.target = number(option, value);
     else if (option == "--distance-every")
@@ -120,16 +139,13 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
     else if (option == "--done")
       options.done.push_back(value);
     else if (option == "--budget")
-      options.budget = number(option, value);
+      options.budget = more_than_zero(option, value);
     else if (option == "--checkpoint")
       training.checkpoint = value, training.resume = true;
-    else if (option == "--seeds") {
-      options.study.seeds.clear();
-      for (const std::string& seed : parts_of(value))
-        options.study.seeds.push_back(std::uint64_t(number(option, seed)));
-    } else {
+    else if (option == "--seeds")
+      options.study.seeds = seeds(option, value);
+    else
       refuse(option + ": unknown, or not with such a value");
-    }
   }
   if (options.recipes.empty() || options.output.empty()) refuse("RECIPES.json and -o are needed");
   if (training.seconds <= 0 && training.steps <= 0 && options.steps_long <= 0)

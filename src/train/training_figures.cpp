@@ -157,7 +157,7 @@ Chart prediction_chart(const std::vector<Runs>& policies) {
       series.points.emplace_back(measured->squared, mean_of(runs, late_distance));
       series.labels.push_back(runs[0]->recipe.name);
     }
-  if (!series.points.empty()) chart.series.push_back(std::move(series));
+  if (series.points.size() > 1) chart.series.push_back(std::move(series));
   return chart;
 }
 
