@@ -174,10 +174,7 @@ void Coordinator::hear(Instant now, Place& place, const Pong& pong, CoordinatorO
   if (clock->error_ns < place.clock.error_ns) place.clock = *clock;
   ++place.pongs;
   if (state_ == State::kGathering && awaits(place)) return ping(now, place, out);
-  if (state_ == State::kMeasuring && awaits(place)) {
-    place.ping_due = now + settings_.ping_pause;
-    return;
-  }
+  if (state_ == State::kMeasuring) place.ping_due = now + settings_.ping_pause;
   if (state_ == State::kGathering || state_ == State::kMeasuring) advance(now, out);
 }
 
@@ -305,8 +302,12 @@ Coordinator::Place* Coordinator::place_of(ConnectionId connection) {
 void Coordinator::advance(Instant now, CoordinatorOutbox& out) {
   if (awaits_anyone()) return;
   if (state_ == State::kGathering) return assign(now, out);
-  if (state_ == State::kAssigned) return measure(now);
-  if (state_ == State::kMeasuring) return start(now, out);
+  if (state_ == State::kAssigned) return measure(now, out);
+  if (state_ == State::kMeasuring) {
+    // A busy moment need not be the last word: pings go on while there is time.
+    if (now < state_deadline() && !clocks_apart().empty()) return;
+    return start(now, out);
+  }
   if (state_ == State::kPlaying)
     return tell_stop(now, {RoundId(settings_.rounds), false, "all rounds are played"}, out);
   if (state_ != State::kStopping) return;
@@ -368,7 +369,7 @@ Duration Coordinator::longest_trip() const {
   return longest;
 }
 
-void Coordinator::measure(Instant now) {
+void Coordinator::measure(Instant now, CoordinatorOutbox& out) {
   state_ = State::kMeasuring;
   since_ = now;
   // One after the other: members on the same machine would be in each other's way.
@@ -381,6 +382,7 @@ void Coordinator::measure(Instant now) {
     place.ping_due = due;
     due = due + Duration{settings_.ping_pause.ps / std::int64_t(places_.size())};
   }
+  advance(now, out);
 }
 
 void Coordinator::start(Instant now, CoordinatorOutbox& out) {

@@ -111,7 +111,7 @@ class Coordinator {
   [[nodiscard]] bool ended() const { return state_ >= CoordinatorState::kDone; }
   [[nodiscard]] const Casting& casting() const { return casting_; }
   [[nodiscard]] Instant origin() const { return origin_; }  // of round one; kNever before
-  // Those whose joining, readiness, report or stopping is waited for.
+  // Those whose joining, readiness, pongs, report or stopping is waited for.
   [[nodiscard]] std::vector<Who> awaited() const;
   [[nodiscard]] std::vector<MemberView> members() const;
   [[nodiscard]] RoundId rounds_reported() const;  // by everyone who is left
@@ -156,7 +156,7 @@ class Coordinator {
   // Goes on to the next state if nobody is waited for in this one.
   void advance(Instant now, CoordinatorOutbox& out);
   void assign(Instant now, CoordinatorOutbox& out);
-  void measure(Instant now);
+  void measure(Instant now, CoordinatorOutbox& out);
   void start(Instant now, CoordinatorOutbox& out);
   void tell_stop(Instant now, const Stop& stop, CoordinatorOutbox& out);
   void begin_round_one(Instant now, CoordinatorOutbox& out);

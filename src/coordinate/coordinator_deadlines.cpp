@@ -110,6 +110,7 @@ void Coordinator::lose_the_late(Instant now, CoordinatorOutbox& out) {
                        wait_text(now - casting_.start_of(round + 1, origin_))),
            out);
   }
+  if (state_ == State::kMeasuring) advance(now, out);  // everyone answers, and clocks stay apart
 }
 
 const char* name_of(CoordinatorState state) {

@@ -320,6 +320,61 @@ TEST_F(CoordinatorTest, NamesWhoIsReadyAndAnswersNoPing) {
   EXPECT_THAT(coordinator_->reason(), HasSubstr("the last island of all"));
 }
 
+TEST_F(CoordinatorTest, PingsOnWhileClocksAreNotKnownWellEnough) {
+  make();
+  join_all();
+  for (int i = 0; i < 6; ++i) say(i, Ready{});
+  const Instant begun = now_;
+  while (now_ - begun < milliseconds(5000)) {  // longer than eight of them take
+    now_ = std::max(now_, coordinator_->next_deadline());
+    coordinator_->on_time(now_, *this);
+    answer_pings(milliseconds(30));
+  }
+  ASSERT_EQ(coordinator_->state(), State::kMeasuring);
+  let_measure();
+  EXPECT_EQ(coordinator_->state(), State::kStarted);
+  EXPECT_EQ(heard<Start>(4)->clock.error_ns, 50'000);
+}
+
+TEST_F(CoordinatorTest, OnesThatLeaveWhileClocksAreMeasuredAreMissedByNobody) {
+  make();
+  join_all();
+  for (int i = 0; i < 6; ++i) say(i, Ready{});
+  coordinator_->on_lost(now_, 5, "reset", *this);
+  let_measure();
+  EXPECT_EQ(coordinator_->state(), State::kStarted);
+  EXPECT_EQ(coordinator_->losses().size(), 1u);
+  EXPECT_EQ(heard<Start>(5), nullptr);
+  EXPECT_NE(heard<Start>(4), nullptr);
+}
+
+TEST_F(CoordinatorTest, StopsWhileClocksAreMeasured) {
+  make();
+  join_all();
+  for (int i = 0; i < 6; ++i) say(i, Ready{});
+  coordinator_->stop(now_, "asked to", *this);
+  EXPECT_EQ(*heard<Stop>(3), (Stop{0, false, "asked to"}));
+  for (int i = 0; i < 6; ++i) say(i, Stopped{});
+  EXPECT_EQ(coordinator_->state(), State::kDone);
+}
+
+TEST_F(CoordinatorTest, APongOfBeforeTheMeasuringTellsNothing) {
+  make();
+  join_all();
+  now_ = now_ + settings_.ping_every;
+  coordinator_->on_time(now_, *this);
+  const auto outstanding = sent_;
+  sent_.clear();
+  for (int i = 0; i < 6; ++i) say(i, Ready{});
+  for (const auto& [connection, list] : outstanding)
+    for (const Message& message : list)
+      if (const auto* ping = std::get_if<Ping>(&message))
+        say(connection, Pong{ping->number, ping->sent, ping->sent, ping->sent});
+  EXPECT_FALSE(coordinator_->members()[0].clock.known());
+  let_measure();
+  EXPECT_EQ(heard<Start>(0)->clock.error_ns, 50'000);
+}
+
 TEST_F(CoordinatorTest, RefusesToBeginWithClocksThatHaveBecomeWorse) {
   make();
   join_all();
