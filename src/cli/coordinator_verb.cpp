@@ -229,6 +229,7 @@ void run(const Options& options, Outcome& code) {
   // A job that failed on its way has something to show for it.
   if (!options.output.empty() && !(failed && coordinator->accounts().empty()))
     write_file(options.output, json.dump(1) + "\n");
+  if (failed && options.json) print_json(json);
   if (failed && !words) said.error("the job failed", {{"reason", coordinator->reason()}});
   if (failed) throw Stop{kWorldFailed, words ? "the job failed: " + coordinator->reason() : ""};
   if (options.json)

@@ -60,9 +60,12 @@ Faults faults_of(const Options& options, const PlanFile& plan, Provenance& made_
 
 std::vector<Recipe> recipes_of(const Options& options, const PlanFile& plan) {
   RecipeSettings settings;
-  if (!options.step_time.empty())
+  if (!options.step_time.empty()) {
     settings.step_time =
         Seconds(option_value(parse_duration(options.step_time), "--step-time")).seconds();
+    if (!(settings.step_time > 0))
+      throw Stop{kUsedWrongly, fmt::format("--step-time {}: a step takes time", options.step_time)};
+  }
   settings.shares = options.island_weights;
   settings.lost = options.lose;
   settings.missing = options.missing == "own" ? Missing::kOwnForMissing : Missing::kMeanOfPresent;

@@ -100,6 +100,27 @@ TEST(Recipes, RivalsRunOnTheMapsOwnPrices) {
   EXPECT_NEAR(slowest, 0.5031, 2e-4);
 }
 
+// Three islands, jumps of one and two: each hears one neighbour on the ring, then the other. Row i
+// of the product is (first_i + first_{i+1}) / 2: half of itself and a quarter of either.
+TEST(Recipes, OnePeerExponentialOfThreeIslandsByHand) {
+  PlanFile plan = testing::plan_file(testing::example_map("isosceles"), "pairs");
+  plan.plan.settings.step_time = Seconds::from_ps(169e9);
+  const Recipe peers = recipe(plan, "one-peer");
+  ASSERT_EQ(peers.rounds.size(), 2u);
+  const std::vector<double>& first = peers.rounds[0].mixing;
+  const std::vector<double>& second = peers.rounds[1].mixing;
+  std::vector<double> both(9, 0.0);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) {
+      EXPECT_EQ(first[i * 3 + j] + second[i * 3 + j], i == j ? 1.0 : 0.5)
+          << "of each of the others half of its weight, in one of the two rounds";
+      EXPECT_TRUE(first[i * 3 + j] == 0.5 || first[i * 3 + j] == 0.0);
+      for (std::size_t k = 0; k < 3; ++k) both[i * 3 + j] += second[i * 3 + k] * first[k * 3 + j];
+    }
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(both[i * 3 + j], i == j ? 0.5 : 0.25);
+}
+
 TEST(Recipes, WhatIsSentHasItsPrice) {
   const PlanFile plan = paper_plan("triangles");  // 400 ms of payload, 114.2 ms of flight
   const auto round = [&](const std::string& policy) {

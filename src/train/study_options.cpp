@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 namespace cotillion {
@@ -23,6 +24,13 @@ double more_than_zero(const std::string& option, const std::string& text) {
   const double value = number(option, text);
   if (!(value > 0)) refuse(option + " " + text + ": must be more than 0");
   return value;
+}
+
+std::int64_t whole(const std::string& option, const std::string& text) {
+  const double value = number(option, text);
+  if (!(value >= 1 && value <= 1e15) || value != std::floor(value))
+    refuse(option + " " + text + ": a whole number of at least 1");
+  return std::int64_t(value);
 }
 
 std::vector<std::string> parts_of(const std::string& list) {
@@ -113,9 +121,9 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
     else if (option == "--seconds")
       training.seconds = more_than_zero(option, value);
     else if (option == "--steps")
-      training.steps = std::int64_t(more_than_zero(option, value));
+      training.steps = whole(option, value);
     else if (option == "--batch")
-      training.batch = int(more_than_zero(option, value));
+      training.batch = int(whole(option, value));
     else if (option == "--rate")
       training.rate = more_than_zero(option, value);
     else if (option == "--warmup")
@@ -123,7 +131,7 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
     else if (option == "--evaluations")
       training.evaluations = int(number(option, value));
     else if (option == "--windows")
-      training.windows = int(more_than_zero(option, value));
+      training.windows = int(whole(option, value));
     else if (option == "--target")
       training.target = number(option, value);
     else if (option == "--distance-every")

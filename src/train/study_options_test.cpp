@@ -36,9 +36,13 @@ TEST(StudyOptions, RefuseNumbersThatMeanNothing) {
   EXPECT_THAT(refusal({"--steps", "10", "--seeds", "-1"}), HasSubstr("--seeds -1: whole numbers"));
   EXPECT_THAT(refusal({"--steps", "10", "--seeds", "1.5"}), HasSubstr("whole numbers"));
   EXPECT_THAT(refusal({"--steps", "10", "--seeds", ""}), HasSubstr("at least one"));
-  for (const char* option : {"--steps", "--seconds", "--batch", "--windows", "--rate", "--budget"})
-    for (const char* value : {"0", "-3", "nan"})
+  for (const char* value : {"0", "-3", "nan"}) {
+    for (const char* option : {"--seconds", "--rate", "--budget"})
       EXPECT_THAT(refusal({option, value}), HasSubstr("must be more than 0")) << option << value;
+    for (const char* option : {"--steps", "--batch", "--windows"})
+      EXPECT_THAT(refusal({option, value}), HasSubstr("a whole number")) << option << value;
+  }
+  EXPECT_THAT(refusal({"--steps", "0.5"}), HasSubstr("--steps 0.5: a whole number"));
   EXPECT_THAT(refusal({}), HasSubstr("--seconds or --steps"));
 }
 

@@ -379,14 +379,20 @@ Training training_from(const Json& json) {
 
 Result<std::vector<Training>> read_trainings(const std::string& text) {
   std::vector<Training> trainings;
+  if (text.empty()) return failure("empty: no trainings");
   try {
     const std::size_t end = text.find('\n');
     // A line that is complete in itself, and has no list of trainings, is one of them.
     const Json first = Json::parse(text.substr(0, end), nullptr, false);
     if (!first.is_discarded() && !first.contains("trainings")) {
       std::istringstream lines(text);
-      for (std::string line; std::getline(lines, line);)
-        if (!line.empty()) trainings.push_back(training_from(Json::parse(line)));
+      std::size_t number = 0;
+      for (std::string line; std::getline(lines, line);) try {
+          ++number;
+          if (!line.empty()) trainings.push_back(training_from(Json::parse(line)));
+        } catch (const std::exception& problem) {
+          return failure("line " + std::to_string(number) + ": not a training: " + problem.what());
+        }
       return trainings;
     }
     const Json file = Json::parse(text);
