@@ -99,10 +99,19 @@ Finding try_priority() {
           "/etc/security/limits.conf)"};
 }
 
+Finding try_awake() {
+  if (keep_awake().is_open())
+    return {"processors stay awake", State::kFine, "/dev/cpu_dma_latency is granted", ""};
+  return {"processors stay awake", State::kLost,
+          "/dev/cpu_dma_latency cannot be written; a virtual machine's processors sleep between "
+          "packets, and may wake late by milliseconds",
+          "run the lab as root of the machine"};
+}
+
 // Those that must be tried within a lab's own namespaces, one line each.
 int report_from_within(int pipe) {
   for (const Finding& finding :
-       {try_tun(), try_wires(), try_multicast(), try_settings(), try_priority()}) {
+       {try_tun(), try_wires(), try_multicast(), try_settings(), try_priority(), try_awake()}) {
     const std::string line = fmt::format("{}\t{}\t{}\t{}\n", finding.what, int(finding.state),
                                          finding.found, finding.remedy);
     if (::write(pipe, line.data(), line.size()) != ssize_t(line.size())) return 1;

@@ -30,14 +30,14 @@ std::uint64_t missing_in(const Outcome& outcome) {
 
 // The same widths for titles and lines, which are printed as they come.
 constexpr const char* kLine =
-    "{:<22}{:>8}{:>8}{:>11}{:>11}{:>10}{:>15}{:>9}{:>8}{:>9}{:>7}{:>9}{:>8}{:>6}\n";
+    "{:<22}{:>8}{:>8}{:>11}{:>11}{:>10}{:>15}{:>9}{:>8}{:>9}{:>7}{:>9}{:>8}{:>8}{:>6}\n";
 
 }  // namespace
 
 std::string summary_titles() {
   return fmt::format(fmt::runtime(kLine), "plan", "memory", "rounds", "planned ms", "simulated",
                      "measured", "from–to", "of plan", "of sim", "missing", "trees", "late p50",
-                     "p99", "load");
+                     "p99", "stolen", "load");
 }
 
 std::string summary_line(const PlanFile& plan, const Outcome& simulated, const Outcome& measured,
@@ -56,7 +56,8 @@ std::string summary_line(const PlanFile& plan, const Outcome& simulated, const O
       fmt::format("{:.1f}–{:.1f}", seen.least.ms(), seen.most.ms()), beyond(planned),
       beyond(before.median.ms()), missing_in(measured), crossings.problems.empty() ? "once" : "NO",
       fmt::format("{:.3f}", late.quantile(0.5).ms()),
-      fmt::format("{:.3f}", late.quantile(0.99).ms()), fmt::format("{:.1f}", load));
+      fmt::format("{:.3f}", late.quantile(0.99).ms()), fmt::format("{:.0f}", books.stolen.ms()),
+      fmt::format("{:.1f}", load));
 }
 
 void add_lanes(const WanBooks& books, Outcome& outcome) {

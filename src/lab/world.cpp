@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "lab/netlink.hpp"
+#include "lab/priority.hpp"
 #include "lab/steady.hpp"
 #include "run/clock.hpp"
 
@@ -129,6 +130,7 @@ WanLinkSettings World::way_of(LaneId lane, const WorldSettings& settings) const 
 
 Result<bool> World::build(const WorldSettings& settings) {
   raise_file_limit();
+  awake_ = keep_awake();
   queue_ = settings.queue;
   const auto within = [](const Error& error, const std::string& what) {
     return Unexpected<Error>{error.within(what)};

@@ -78,6 +78,7 @@ class World {
   std::vector<Descriptor> tuns_;
   std::unique_ptr<WanEmulator> emulator_;
   Children children_;
+  Descriptor awake_;  // processors are, as long as this is open
 };
 
 }  // namespace cotillion
