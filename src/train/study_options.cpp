@@ -42,11 +42,11 @@ std::vector<std::string> parts_of(const std::string& list) {
 
 std::vector<std::uint64_t> seeds(const std::string& option, const std::string& list) {
   std::vector<std::uint64_t> seeds;
+  const std::string wrong = option + " " + list + ": whole numbers from 0, with commas between";
   for (const std::string& part : parts_of(list)) {
     std::uint64_t seed = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), seed);
-    if (error != std::errc() || end != part.data() + part.size())
-      refuse(option + " " + list + ": whole numbers from 0, with commas between");
+    if (error != std::errc() || end != part.data() + part.size()) refuse(wrong);
     seeds.push_back(seed);
   }
   if (seeds.empty()) refuse(option + ": at least one");
