@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "report/table.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/every_policy.hpp"
 #include "tests/support/small_learner.hpp"
 #include "train/recipes.hpp"
 #include "train/study.hpp"
@@ -17,44 +17,12 @@ namespace {
 constexpr int kIslands = 3;
 constexpr std::int64_t kSteps = 600;
 
-const std::vector<std::string>& policies() {
-  static const std::vector<std::string> kAll = {
-      "plan",
-      "plan:fragments=8",
-      "plan:own-weight=0.7",
-      "plan:momentum=0.3,at=sender",
-      "pairs",
-      "pairs:fragments=8",
-      "synchronous:network=free",
-      "synchronous:network=hardware",
-      "synchronous:network=ring",
-      "synchronous:network=butterfly",
-      "local-sgd:steps=8",
-      "diloco:steps=8,momentum=0.5",
-      "streaming-diloco:network=hardware",
-      "eager-diloco:momentum=0.5",
-      "noloco:steps=8",
-      "d-psgd",
-      "one-peer",
-      "base",
-      "matcha",
-      "random-pairs",
-      "halos",
-  };
-  return kAll;
-}
-
 double processor_seconds() {
   return double(std::clock()) / CLOCKS_PER_SEC;
 }
 
 int run() {
-  PlanSettings plan_settings;
-  plan_settings.step_time = Seconds::from_ps(100e9);
-  Map map = testing::example_map("isosceles");
-  for (std::size_t i = 0; i < map.islands.size(); ++i)
-    map.islands[i].region = i < 2 ? "west" : "east";
-  const PlanFile plan = testing::plan_file(std::move(map), "all-to-all", plan_settings);
+  const PlanFile plan = testing::three_island_plan();
   const Corpus corpus = *make_corpus(synthetic_documents(1, 2'000'000, kIslands), kIslands,
                                      Split::kBySource, 1, 4096);
   const double bigram = bigram_entropy(corpus.held_out);
@@ -66,7 +34,7 @@ int run() {
       kSteps, corpus.unigram_entropy, bigram);
   Rows rows = {{"policy", "loss", "of a bigram model's", "below it", "clock s", "CPU s"}};
   bool all = true;
-  for (const std::string& policy : policies()) {
+  for (const std::string& policy : testing::every_policy()) {
     const auto recipe = recipe_for(plan, policy, {});
     if (!recipe) {
       fmt::print("{}: {}\n", policy, recipe.error().message);

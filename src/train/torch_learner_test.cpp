@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/random.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/every_policy.hpp"
 #include "tests/support/small_learner.hpp"
 #include "train/plain_vectors.hpp"
 #include "train/recipes.hpp"
@@ -78,7 +78,14 @@ std::vector<Recipe> all_kinds() {
 
 TEST(TorchLearner, EveryPolicyLearnsMoreThanHowOftenBytesCome) {
   const Corpus corpus = text_for(3);
-  for (const Recipe& recipe : all_kinds()) {
+  const PlanFile plan = testing::three_island_plan();
+  std::vector<Recipe> recipes = all_kinds();
+  for (const std::string& policy : testing::every_policy()) {
+    auto recipe = recipe_for(plan, policy, {});
+    ASSERT_TRUE(recipe.has_value()) << policy << ": " << recipe.error().message;
+    recipes.push_back(std::move(*recipe));
+  }
+  for (const Recipe& recipe : recipes) {
     const auto learner = make_learner(small_learner(3));
     TrainingSettings settings;
     settings.steps = 200;
