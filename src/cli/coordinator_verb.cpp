@@ -227,14 +227,12 @@ void run(const Options& options, Outcome& code) {
       to_json(outcome_file(plan, std::move(outcome), made_by, OutcomeKind::kMeasured));
   const bool failed = coordinator->state() == CoordinatorState::kFailed;
   // A job that failed on its way has something to show for it.
-  if (!options.output.empty() && !(failed && coordinator->accounts().empty()))
-    write_file(options.output, json.dump(1) + "\n");
-  if (failed && options.json) print_json(json);
+  const bool something = !failed || !coordinator->accounts().empty();
+  if (something && !options.output.empty()) write_file(options.output, json.dump(1) + "\n");
+  if (something && options.json) print_json(json);
   if (failed && !words) said.error("the job failed", {{"reason", coordinator->reason()}});
   if (failed) throw Stop{kWorldFailed, words ? "the job failed: " + coordinator->reason() : ""};
-  if (options.json)
-    print_json(json);
-  else
+  if (!options.json)
     print(fmt::format("{}: {} of {} rounds reported by everyone\n", coordinator->reason(),
                       coordinator->rounds_reported(), settings.rounds));
   code.code = good || (interrupt.asked() && coordinator->losses().empty()) ? kDone : kAnswerIsNo;

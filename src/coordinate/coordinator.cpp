@@ -304,9 +304,11 @@ void Coordinator::advance(Instant now, CoordinatorOutbox& out) {
   if (state_ == State::kGathering) return assign(now, out);
   if (state_ == State::kAssigned) return measure(now, out);
   if (state_ == State::kMeasuring) {
+    const std::string why = clocks_apart();
+    if (why.empty()) return start(now, out);
     // A busy moment need not be the last word: pings go on while there is time.
-    if (now < state_deadline() && !clocks_apart().empty()) return;
-    return start(now, out);
+    if (now >= state_deadline()) fail(now, why, out);
+    return;
   }
   if (state_ == State::kPlaying)
     return tell_stop(now, {RoundId(settings_.rounds), false, "all rounds are played"}, out);
@@ -386,7 +388,6 @@ void Coordinator::measure(Instant now, CoordinatorOutbox& out) {
 }
 
 void Coordinator::start(Instant now, CoordinatorOutbox& out) {
-  if (const std::string why = clocks_apart(); !why.empty()) return fail(now, why, out);
   state_ = State::kStarted;
   since_ = now;
   const Duration trip = longest_trip();

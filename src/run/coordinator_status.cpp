@@ -1,6 +1,8 @@
 #include "run/coordinator_status.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include "base/text.hpp"
 #include "plan/plan_file.hpp"
@@ -9,10 +11,10 @@
 namespace cotillion {
 namespace {
 
-constexpr CoordinatorState kStates[] = {CoordinatorState::kGathering, CoordinatorState::kAssigned,
-                                        CoordinatorState::kMeasuring, CoordinatorState::kStarted,
-                                        CoordinatorState::kPlaying,   CoordinatorState::kStopping,
-                                        CoordinatorState::kDone,      CoordinatorState::kFailed};
+// In the order of CoordinatorState.
+constexpr const char* kKeys[] = {"gathering", "assigned", "measuring", "started",
+                                 "playing",   "stopping", "done",      "failed"};
+static_assert(std::size(kKeys) == std::size_t(CoordinatorState::kFailed) + 1);
 
 Json milliseconds(const ClockEstimate& clock, std::int64_t nanoseconds) {
   return clock.known() ? Json(double(nanoseconds) / 1e6) : Json(nullptr);
@@ -21,8 +23,6 @@ Json milliseconds(const ClockEstimate& clock, std::int64_t nanoseconds) {
 }  // namespace
 
 const char* key_of(CoordinatorState state) {
-  constexpr const char* kKeys[] = {"gathering", "assigned", "measuring", "started",
-                                   "playing",   "stopping", "done",      "failed"};
   return kKeys[std::size_t(state)];
 }
 
@@ -32,9 +32,9 @@ Metrics to_metrics(const Coordinator& coordinator, const CoordinatorStatus& abou
   const auto joined = std::count_if(members.begin(), members.end(),
                                     [](const MemberView& member) { return member.joined; });
   Metrics metrics = to_metrics(about.clock.estimate, {});
-  for (const CoordinatorState state : kStates)
-    metrics.push_back(
-        metric_of(own + "state", {{"state", key_of(state)}}, coordinator.state() == state ? 1 : 0));
+  for (const char* key : kKeys)
+    metrics.push_back(metric_of(own + "state", {{"state", key}},
+                                key == std::string_view(key_of(coordinator.state())) ? 1 : 0));
   metrics.push_back(metric_of(own + "rounds", {}, about.rounds));
   metrics.push_back(
       metric_of(own + "rounds_reported_total", {}, double(coordinator.rounds_reported())));

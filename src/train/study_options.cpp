@@ -26,11 +26,12 @@ double more_than_zero(const std::string& option, const std::string& text) {
   return value;
 }
 
-std::int64_t whole(const std::string& option, const std::string& text) {
+int whole(const std::string& option, const std::string& text, int least = 1) {
   const double value = number(option, text);
-  if (!(value >= 1 && value <= 1e15) || value != std::floor(value))
-    refuse(option + " " + text + ": a whole number of at least 1");
-  return std::int64_t(value);
+  if (!(value >= least && value <= 1e9) || value != std::floor(value))
+    refuse(option + " " + text + ": a whole number from " + std::to_string(least) +
+           " to a billion");
+  return int(value);
 }
 
 std::vector<std::string> parts_of(const std::string& list) {
@@ -111,7 +112,7 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
     else if (option == "--model")
       options.study.model = value;
     else if (option == "--context")
-      options.study.context = int(number(option, value));
+      options.study.context = whole(option, value, 0);
     else if (option == "--data")
       options.study.data = value;
     else if (option == "--split")
@@ -123,25 +124,25 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
     else if (option == "--steps")
       training.steps = whole(option, value);
     else if (option == "--batch")
-      training.batch = int(whole(option, value));
+      training.batch = whole(option, value);
     else if (option == "--rate")
       training.rate = more_than_zero(option, value);
     else if (option == "--warmup")
-      training.warmup = int(number(option, value));
+      training.warmup = whole(option, value, 0);
     else if (option == "--evaluations")
-      training.evaluations = int(number(option, value));
+      training.evaluations = whole(option, value, 0);
     else if (option == "--windows")
-      training.windows = int(whole(option, value));
+      training.windows = whole(option, value);
     else if (option == "--target")
       training.target = number(option, value);
     else if (option == "--distance-every")
-      training.distance_every = std::max(1, int(number(option, value)));
+      training.distance_every = whole(option, value);
     else if (option == "--claims")
       options.claims = value;
     else if (option == "--device")
       options.study.learner.device = value;
     else if (option == "--threads")
-      options.study.learner.threads = int(number(option, value));
+      options.study.learner.threads = whole(option, value, 0);
     else if (option == "--only")
       options.only.push_back(value);
     else if (option == "--done")

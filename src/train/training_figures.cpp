@@ -112,6 +112,7 @@ Chart distance_chart(const std::vector<Runs>& policies) {
   // Nobody looked where nothing was merged.
   for (Series& series : chart.series)
     std::erase_if(series.points, [](const auto& point) { return point.second == 0; });
+  if (chart.series.size() == 1) chart.caption = chart.series[0].name + ".";  // it has no legend
   make_room(chart);
   return chart;
 }
