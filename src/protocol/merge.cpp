@@ -14,8 +14,8 @@ Result<MergeSettings> checked(const MergeSettings& settings, bool everyone_in_ev
     return failure(fmt::format("own weight {}; between 0 and 1", settings.own_weight));
   if (!(settings.progress >= 0 && settings.progress <= 1))
     return failure(fmt::format("progress {}; between 0 and 1", settings.progress));
-  if (settings.progress < 1 && (settings.own_weight < 1 || settings.momentum > 0))
-    return failure("progress is a rule of its own: it goes without own weight and momentum");
+  if (settings.own_weight < 1 && (settings.progress < 1 || settings.momentum > 0))
+    return failure("own weight is a rule of its own: it goes without progress and momentum");
   if (!(settings.momentum >= 0 && settings.momentum < 1))
     return failure(
         fmt::format("momentum {}; from 0 to below 1, or updates never die out", settings.momentum));
@@ -77,12 +77,12 @@ void Merge::apply(std::uint64_t first, std::span<float> x, std::span<const doubl
       x[i] = float(p * x[i] + (target - p * sent[i]));
       continue;
     }
-    const double correction = target - sent[i];
+    const double correction = target - p * sent[i];
     const double z = double(x[i]) + hidden_[e];
     const double late = late_.empty() ? 0 : late_[e];
     hidden_[e] = float((1 - settings_.own_weight) * (z - sent[i] - late));
-    x[i] = float(z + correction - hidden_[e]);
-    if (!anchor_.empty()) anchor_[e] = float(anchor_[e] + correction);
+    x[i] = float(p * z + correction - hidden_[e]);
+    if (!anchor_.empty()) anchor_[e] = float(p * anchor_[e] + correction);
   }
 }
 

@@ -80,7 +80,7 @@ TEST(Merge, WhoHearsNobodyGivesNothingUp) {
   EXPECT_EQ(net.model(0)[4], 3);
 }
 
-TEST(Merge, ProgressIsARuleOfItsOwn) {
+TEST(Merge, OwnWeightIsARuleOfItsOwn) {
   const auto refused = [](const MergeSettings& settings) {
     return !checked(settings, true).has_value();
   };
@@ -88,7 +88,8 @@ TEST(Merge, ProgressIsARuleOfItsOwn) {
   EXPECT_TRUE(refused({.progress = -0.1}));
   EXPECT_TRUE(refused({.progress = 1.1}));
   EXPECT_TRUE(refused({.progress = 0.5, .own_weight = 0.5}));
-  EXPECT_TRUE(refused({.progress = 0.5, .momentum_at = MomentumAt::kSender, .momentum = 0.1}));
+  EXPECT_TRUE(refused({.own_weight = 0.5, .momentum_at = MomentumAt::kSender, .momentum = 0.1}));
+  EXPECT_FALSE(refused({.progress = 0.5, .momentum_at = MomentumAt::kSender, .momentum = 0.1}));
 }
 
 TEST(Merge, IslandsWeighWhatTheyAreGiven) {

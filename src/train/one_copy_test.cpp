@@ -17,7 +17,8 @@ namespace cotillion {
 namespace {
 
 // The rule for one vector with a copy of its own for every round, in double: what one copy must
-// amount to. Of the model a share of what was learned in flight is kept; moments fade.
+// amount to. Of the model a share of what was learned in flight is kept, and the sender may have
+// momentum; moments fade.
 class CopyForEveryRound {
  public:
   CopyForEveryRound(const Recipe& recipe, double keeps, double fades, int every)
@@ -37,15 +38,23 @@ class CopyForEveryRound {
       for (int f = 0; f < recipe_.fragments; ++f) {
         if (!ships(k, f)) continue;
         for (int i = 0; i < int(n_); ++i)
-          if (clock_.copy_step(k, i, f) == steps)
-            sent_[{k, i, f}] =
-                clock_.copies_ahead(k, i, f) && ships(k - 1, f) ? merged(k - 1, i, f) : x(i, f);
+          if (clock_.copy_step(k, i, f) == steps) copy(k, i, f);
         for (int i = 0; i < int(n_); ++i)
           if (clock_.merge_step(k, i, f) == steps) x(i, f) = merged(k, i, f);
       }
   }
 
  private:
+  void copy(std::int64_t k, int i, int f) {
+    double& sent = sent_[{k, i, f}];
+    sent = clock_.copies_ahead(k, i, f) && ships(k - 1, f) ? merged(k - 1, i, f) : x(i, f);
+    if (recipe_.momentum == 0 || fades_ != 1 || !clock_.meets(k, i)) return;
+    copied_[{k, i, f}] = x(i, f);
+    if (!average_.contains({i, f})) return;
+    double& velocity = velocity_[{i, f}];
+    velocity = recipe_.momentum * velocity + x(i, f) - average_.at({i, f});
+    sent = average_.at({i, f}) + velocity;
+  }
   [[nodiscard]] bool ships(std::int64_t k, int f) const { return (k + f) % every_ == 0; }
   // average + p (x − S), or x + β^d (average − S), for those who meet somebody.
   double merged(std::int64_t k, int i, int f) {
@@ -54,7 +63,10 @@ class CopyForEveryRound {
     for (std::size_t j = 0; j < n_; ++j)
       if (const double weight = clock_.round(k).mixing[std::size_t(i) * n_ + j]; weight != 0)
         average += weight * sent_.at({k, int(j), f});
+    average_[{i, f}] = average;
     const double sent = sent_.at({k, i, f});
+    if (const auto copied = copied_.find({k, i, f}); copied != copied_.end())
+      return average + keeps_ * (x(i, f) - copied->second);
     if (fades_ == 1) return average + keeps_ * (x(i, f) - sent);
     const auto flight = double(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f));
     return x(i, f) + std::pow(fades_, flight) * (average - sent);
@@ -66,6 +78,8 @@ class CopyForEveryRound {
   const std::size_t n_;
   std::vector<std::vector<double>> x_;
   std::map<std::tuple<std::int64_t, int, int>, double> sent_;
+  std::map<std::tuple<std::int64_t, int, int>, double> copied_;  // x, where momentum sends more
+  std::map<std::pair<int, int>, double> average_, velocity_;     // by island and fragment
 };
 
 // Four islands in random groups, rounds and steps of random length, leaving and arriving at random.
@@ -110,6 +124,8 @@ TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
     Recipe recipe = random_rotation(random);
     recipe.moments = 2;
     recipe.moments_every = int(random.between(1, 2));
+    recipe.momentum_at_sender = random.between(0, 2) == 0;
+    if (recipe.momentum_at_sender) recipe.momentum = 0.7 * random.unit();
     ASSERT_TRUE(RotationClock(recipe).one_copy()) << world;
     const auto dance = make_dance(recipe);
     std::vector<Expected> expected;

@@ -226,6 +226,7 @@ TEST(Recipes, RefusalsSayWhy) {
   EXPECT_THAT(refusal(plan, "plan:progress=1.5"), HasSubstr("progress=1.5"));
   EXPECT_THAT(refusal(plan, "plan:progress=-0.1"), HasSubstr("progress=-0.1"));
   EXPECT_THAT(refusal(plan, "plan:progress=0.5,own-weight=0.8"), HasSubstr("a rule of its own"));
+  EXPECT_THAT(refusal(plan, "plan:momentum=0.3,own-weight=0.8"), HasSubstr("a rule of its own"));
   EXPECT_THAT(refusal(plan, "plan:progress=0"), HasSubstr("nothing would be learned"));
   EXPECT_THAT(refusal(plan, "plan:rounds=far"), HasSubstr("rounds=far"));
   EXPECT_THAT(refusal(plan, "dilocco"), HasSubstr("did you mean 'diloco'"));

@@ -42,8 +42,7 @@ class Rotation final : public Dance {
       : recipe_(recipe),
         clock_(recipe_),
         cargo_(cargo_of(recipe)),
-        islands_(island_count(recipe)),
-        hidden_(hides(recipe)) {}
+        islands_(island_count(recipe)) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     return clock_.time_after(steps);
@@ -138,9 +137,6 @@ class Rotation final : public Dance {
     moves.insert(moves.end(), pending.begin(), pending.end());
   }
 
-  static bool hides(const Recipe& recipe) {
-    return recipe.own_weight < 1 || (recipe.momentum > 0 && recipe.momentum_at_sender);
-  }
   template <class Condition>
   [[nodiscard]] std::vector<int> those(Condition condition) const {
     std::vector<int> islands;
@@ -156,7 +152,13 @@ class Rotation final : public Dance {
 
   // Own weight or momentum: of the model alone.
   [[nodiscard]] bool refined(const Cargo& cargo) const {
-    return cargo.of == Buffer::kModel && (hidden_ || recipe_.momentum > 0);
+    return hides(cargo) || (cargo.of == Buffer::kModel && recipe_.momentum > 0);
+  }
+  [[nodiscard]] bool hides(const Cargo& cargo) const {
+    return cargo.of == Buffer::kModel && recipe_.own_weight < 1;
+  }
+  [[nodiscard]] bool pushes(const Cargo& cargo) const {
+    return cargo.of == Buffer::kModel && recipe_.momentum > 0 && recipe_.momentum_at_sender;
   }
 
   // Who meets nobody has nothing to give its progress up for, nor to hide or push it. (Otherwise it
@@ -192,7 +194,8 @@ class Rotation final : public Dance {
     std::sort(complete.begin(), complete.end());
     return complete;
   }
-  // S becomes its correction, which is all that is needed of it from now on.
+  // S becomes its correction (where momentum has kept what it would have been, the average), which
+  // is all that is needed of it from now on.
   void correct(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
                std::vector<int> who) const {
     std::erase_if(who, [&](int island) { return !merges(cargo, k, island); });
@@ -203,6 +206,7 @@ class Rotation final : public Dance {
   [[nodiscard]] std::vector<Term> correction(const Cargo& cargo, std::int64_t k, int f,
                                              const std::vector<int>& who) const {
     Term mixed = average(cargo, k, f, who);
+    if (pushes(cargo)) return {mixed};
     if (cargo.fades == 1) return {mixed, {sent(cargo, k), -cargo.keeps}};
     auto weight = mixed.mixing.begin();
     for (const int i : who) {
@@ -229,37 +233,38 @@ class Rotation final : public Dance {
             std::vector<int> who) const {
     std::erase_if(who, [&](int island) { return refined(cargo) && !clock_.meets(k, island); });
     if (who.empty()) return;
-    const bool hidden = hidden_ && cargo.of == Buffer::kModel;
-    const bool sender = hidden && recipe_.momentum > 0 && recipe_.momentum_at_sender;
-    std::vector<int> again;  // those who have sent before: momentum has something to start from
-    for (const int i : who)
-      if (sender && k > first_meeting(i)) again.push_back(i);
-    if (!again.empty()) {
-      // v ← μv + Δ with Δ = x + h − anchor; what is sent becomes anchor + v, what the optimizer
-      // sees does not change until the next merge.
-      moves.push_back(move(Buffer::kVelocity, again,
-                           {{Buffer::kVelocity, recipe_.momentum},
-                            {Buffer::kModel},
-                            {Buffer::kHidden},
-                            {Buffer::kAnchor, -1}},
-                           f));
-      moves.push_back(move(Buffer::kHidden, again,
-                           {{Buffer::kVelocity}, {Buffer::kAnchor}, {Buffer::kModel, -1}}, f));
-    }
+    if (pushes(cargo)) return push(moves, cargo, k, f, who);
     // A correction that has come, and waits for the end of the step, is on the wire already.
     std::vector<int> waiting, others;
     for (const int i : who) (ahead(cargo, k, i, f) ? waiting : others).push_back(i);
     std::vector<Term> terms = {{cargo.of}};
-    if (hidden) terms.push_back({Buffer::kHidden});
+    if (hides(cargo)) terms.push_back({Buffer::kHidden});
     const Buffer s = sent(cargo, k);
     if (!others.empty()) moves.push_back(move(s, others, terms, f, recipe_.wire));
     // Where one copy is enough it is made with the next update.
     if (!waiting.empty() && !clock_.one_copy()) {
       std::vector<Term> all = merged(cargo, correction(cargo, k - 1, f, waiting));
-      if (hidden) all.push_back({Buffer::kHidden});
+      if (hides(cargo)) all.push_back({Buffer::kHidden});
       moves.push_back(move(s, waiting, std::move(all), f, recipe_.wire));
     }
-    if (sender) moves.push_back(move(Buffer::kAnchor, who, {{s}}, f));
+  }
+
+  // The sender's momentum: v ← μv + Δ, of what it has learned since its last average; that average
+  // + v is sent. Until the next one comes the anchor is what would have been sent without momentum.
+  void push(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
+            const std::vector<int>& who) const {
+    const Buffer s = sent(cargo, k), v = Buffer::kVelocity, anchor = Buffer::kAnchor;
+    std::vector<int> first, again;  // momentum needs something to start from
+    for (const int i : who) (k > first_meeting(i) ? again : first).push_back(i);
+    const auto add = [&](Buffer into, const std::vector<int>& islands, std::vector<Term> terms,
+                         WireFormat wire = WireFormat::kF32) {
+      if (!islands.empty()) moves.push_back(move(into, islands, std::move(terms), f, wire));
+    };
+    add(s, first, {{cargo.of}}, recipe_.wire);
+    add(anchor, first, {{s}});
+    add(v, again, {{v, recipe_.momentum}, {cargo.of}, {anchor, -1}});
+    add(s, again, {{anchor}, {v}}, recipe_.wire);
+    add(anchor, again, {{s}, {anchor, -1}, {v, -1}, {cargo.of}});  // and what rounding took away
   }
 
   void merge(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
@@ -285,32 +290,34 @@ class Rotation final : public Dance {
       return moves.size() - 1;
     };
     const Buffer s = sent(cargo, k);
-    Term average = this->average(cargo, k, f, who);
-    if (recipe_.momentum > 0 && !recipe_.momentum_at_sender && clock_.round(k).everyone) {
-      // The first average is where momentum starts from.
-      if (k == first_of_everyone())
-        add(Buffer::kTheta, {average});
-      else {
-        add(Buffer::kVelocity,
-            {{Buffer::kVelocity, recipe_.momentum}, average, {Buffer::kTheta, -1}});
-        add(Buffer::kTheta, {{Buffer::kTheta}, {Buffer::kVelocity}});
-      }
-      average = {Buffer::kTheta};
-    }
+    const double a = recipe_.own_weight, p = cargo.keeps;
     std::size_t merged = 0;
-    const double a = recipe_.own_weight;
-    if (!hidden_) {
-      merged = add(Buffer::kModel, {average, {s, -1}, {Buffer::kModel}});
+    if (pushes(cargo)) {
+      const Term average = clock_.one_copy() ? Term{s} : this->average(cargo, k, f, who);
+      merged = add(cargo.of, {average, {Buffer::kAnchor, -p}, {cargo.of, p}});
+      add(Buffer::kAnchor, {average});
     } else if (a < 1) {
-      add(Buffer::kHidden, {{Buffer::kModel, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});
-      merged = add(Buffer::kModel, {average, {Buffer::kHidden, a / (1 - a)}});
+      add(Buffer::kHidden, {{cargo.of, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});
+      merged = add(cargo.of, {average(cargo, k, f, who), {Buffer::kHidden, a / (1 - a)}});
     } else {
-      merged = add(Buffer::kModel, {average, {s, -1}, {Buffer::kModel}, {Buffer::kHidden}});
-      add(Buffer::kHidden, {});
+      merged = add(cargo.of, {target(moves, cargo, k, f, who), {s, -p}, {cargo.of, p}});
     }
-    if (recipe_.momentum > 0 && recipe_.momentum_at_sender)
-      add(Buffer::kAnchor, {average, {s, -1}, {Buffer::kAnchor}});
     moves[merged].merges = true;
+  }
+  // The receiver's momentum, in rounds of everyone: m ← μm + (average − θ), θ ← θ + m.
+  Term target(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
+              const std::vector<int>& who) const {
+    Term average = this->average(cargo, k, f, who);
+    if (!clock_.round(k).everyone) return average;
+    const Buffer v = Buffer::kVelocity, theta = Buffer::kTheta;
+    // The first average is where momentum starts from.
+    if (k == first_of_everyone()) {
+      moves.push_back(move(theta, who, {average}, f));
+    } else {
+      moves.push_back(move(v, who, {{v, recipe_.momentum}, average, {theta, -1}}, f));
+      moves.push_back(move(theta, who, {{theta}, {v}}, f));
+    }
+    return {theta};
   }
 
   [[nodiscard]] std::int64_t first_meeting(int island) const {
@@ -356,7 +363,6 @@ class Rotation final : public Dance {
   const RotationClock clock_;
   const std::vector<Cargo> cargo_;
   const int islands_;
-  const bool hidden_;
 };
 
 }  // namespace

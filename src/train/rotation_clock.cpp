@@ -45,9 +45,9 @@ void RotationClock::find_groups() {
 // Told from the planned times, so that it holds however rounds fall on steps: (1) all of a group
 // have copied when the first of them merges; (2) one's own merge comes no later than one's next
 // copy; (3) nobody's correction waits in the step in which another's, of the round before, does.
-// Own weights and momentum need S and the average apart from each other.
+// Own weights and the receiver's momentum need S and the average apart from each other.
 bool RotationClock::takes_one_copy() const {
-  if (recipe_.momentum > 0 || recipe_.own_weight < 1) return false;
+  if (recipe_.own_weight < 1 || (recipe_.momentum > 0 && !recipe_.momentum_at_sender)) return false;
   const double rounding = kRounding * recipe_.step_time;
   const auto rounds = recipe_.rounds.size();
   for (std::size_t k = 0; k < rounds; ++k) {

@@ -106,8 +106,11 @@ TEST(RotationClock, OneCopyIsEnoughWhereAllHaveCopiedBeforeTheFirstMerges) {
   recipe.step_time = 0.4;
   EXPECT_TRUE(RotationClock(recipe).one_copy());
   recipe.step_time = 0.1;
-  recipe.momentum = 0.1;
+  recipe.momentum = 0.1;  // the receiver's
   EXPECT_FALSE(RotationClock(recipe).one_copy());
+  recipe.momentum_at_sender = true;
+  EXPECT_TRUE(RotationClock(recipe).one_copy());
+  recipe.momentum_at_sender = false;
   recipe.momentum = 0;
   // B leaves when A has been told already, by somebody whom B does not hear.
   recipe.rounds[0].leaves = {0, 0.2, 0};

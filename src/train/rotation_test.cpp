@@ -142,6 +142,25 @@ TEST(Rotation, MomentumAtTheSenderIsOnItsOwnIncrements) {
   EXPECT_EQ(play.x(0), 14);
 }
 
+TEST(Rotation, MomentumCountsWhatIsKeptOfProgress) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  recipe.rounds = {round_of(kHalves, 0.2, 2)};
+  recipe.progress = 0.5;
+  recipe.momentum = 0.5;
+  recipe.momentum_at_sender = true;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 8});
+  play.step(2);  // the mean of (0, 8) is 4, and half of (4, 12) stays: v = (2, 6)
+  EXPECT_EQ(play.x(0), 6);
+  EXPECT_EQ(play.x(1), 10);
+  play.step(2);  // the mean of 4 + (2, 6) is 8: (10, 14), of which (2, 6) is new: v = (3, 9)
+  EXPECT_EQ(play.x(0), 10);
+  EXPECT_EQ(play.x(1), 14);
+  play.step(2);  // the mean of 8 + (3, 9) is 14, what momentum has added included
+  EXPECT_EQ(play.x(0), 16);
+  EXPECT_EQ(play.x(1), 20);
+}
+
 TEST(Rotation, WhoRestsPushesAndHidesNothing) {
   const std::vector<double> pair = {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1};
   Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);

@@ -27,7 +27,8 @@ struct Passage {
   std::vector<float> offered;  // z when it was to be copied
   bool ahead = false;          // the correction of the round before was not in it yet
   std::vector<float> sent;     // S
-  std::optional<std::vector<float>> correction;  // average − S
+  std::optional<std::vector<float>> correction;  // average − p S
+  bool alone = false;                            // nobody was heard, and nothing is given up
 };
 
 // What came after it had been given up, and after how many steps of the islands.
@@ -72,7 +73,8 @@ class Stepwise final : public Carrier {
         steps_(std::size_t(islands_), 0),
         places_(job, recipe_.grain, islands_) {
     MergeSettings merge = settings_.actors.merge;
-    settings_.actors.merge = {.missing = merge.missing};  // over there it is average − S
+    // Over there it is average − p S.
+    settings_.actors.merge = {.missing = merge.missing, .progress = merge.progress};
     merge.own_weight = recipe_.own_weight;
     merge.momentum = recipe_.momentum;
     merge.momentum_only_with_everyone = true;
@@ -98,7 +100,9 @@ class Stepwise final : public Carrier {
     settings_.after_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
       std::vector<float> came = taken_from(actor, fragment);
       const std::lock_guard lock(lock_);
-      places_.at(island, fragment).passages[std::int64_t(round) - 1].correction = std::move(came);
+      Passage& passage = places_.at(island, fragment).passages[std::int64_t(round) - 1];
+      passage.correction = std::move(came);
+      passage.alone = actor.receiver().kept(round, fragment) > recipe_.progress;
       changed_.notify_all();
     };
     settings_.after_late = [this](Actor& actor, IslandId island, RoundId, int fragment) {
@@ -214,10 +218,12 @@ class Stepwise final : public Carrier {
     auto& passages = places_.at(island, f).passages;
     const Passage& passage = passages.at(k);
     const std::vector<double> sent(passage.sent.begin(), passage.sent.end());
-    std::vector<double> average = sent;
-    for (std::size_t e = 0; e < average.size(); ++e) average[e] += double((*passage.correction)[e]);
-    merges_[std::size_t(island)].apply(std::uint64_t(places_.span(f).first), x, average, sent,
-                                       clock_.round(k).everyone);
+    std::vector<double> average(sent.size());
+    for (std::size_t e = 0; e < average.size(); ++e)
+      average[e] = recipe_.progress * sent[e] + double((*passage.correction)[e]);
+    if (!passage.alone)
+      merges_[std::size_t(island)].apply(std::uint64_t(places_.span(f).first), x, average, sent,
+                                         clock_.round(k).everyone);
     // The next copy may have left with it; the one after that knows it from the model.
     passages.erase(passages.begin(), passages.lower_bound(k));
   }

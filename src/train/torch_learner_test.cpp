@@ -195,10 +195,16 @@ TEST(TorchLearner, AnIslandKeepsOneCopyBeyondModelAndOptimizer) {
   recipes.push_back(between);
   LearnerSettings settings = small_learner(3);
   settings.model = {ModelSpec::Kind::kGpt, 2, 64, 2, 16};
-  const std::map<std::string, double> expected = {
-      {"whole", 20},     {"streamed", 20},         {"whole, between steps", 20},
-      {"gossip", 20},    {"synchronous", 16},      {"lossy, with own weight", 28},
-      {"local SGD", 16}, {"Streaming DiLoCo", 28}, {"with m and v", 28}};
+  const std::map<std::string, double> expected = {{"whole", 20},
+                                                  {"streamed", 20},
+                                                  {"whole, between steps", 20},
+                                                  {"gossip", 20},
+                                                  {"synchronous", 16},
+                                                  {"lossy, with own weight", 28},
+                                                  {"local SGD", 16},
+                                                  {"Streaming DiLoCo", 28},
+                                                  {"with m and v", 28},
+                                                  {"momentum at the sender", 28}};
   int looked = 0;
   for (const Recipe& recipe : recipes) {
     const auto bytes = expected.find(recipe.name);
@@ -270,7 +276,8 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
                                          "plan:own-weight=0.7",
                                          "plan:fragments=4,own-weight=0.7",
                                          "plan:momentum=0.3",
-                                         "plan:fragments=4,momentum=0.3"};
+                                         "plan:fragments=4,momentum=0.3",
+                                         "plan:fragments=4,progress=0.5,momentum=0.3"};
     if (!short_rounds) policies.emplace_back("plan:momentum=0.3,at=receiver");
     for (const std::string& policy : policies) {
       const auto recipe = recipe_for(plan, policy, {});
