@@ -23,6 +23,7 @@ struct PlaySettings {
   std::string exchange = "whole";
   int fragments = 8;
   std::string element = "f32";
+  int exponent = 0;          // of i32
   double progress_kept = 1;  // by merges, of what was learned in flight
   std::vector<Death> deaths;
   bool rehearse = true;  // without training code; otherwise agents wait for it at desk_socket()

@@ -69,6 +69,7 @@ Result<bool> Troupe::start_everyone(const std::string& plan) {
                             "--exchange",  settings_.exchange,
                             "--fragments", std::to_string(settings_.fragments),
                             "--element",   settings_.element,
+                            "--exponent",  std::to_string(settings_.exponent),
                             "--progress",  fmt::format("{}", settings_.progress_kept),
                             "--start-in",  to_text(kLabStartIn),
                             "-o",          settings_.folder + "/outcome.json"});

@@ -41,6 +41,8 @@ class Lab final : public Carrier {
     play_.exchange = played_.casting.exchange == Exchange::kWhole ? "whole" : "streamed";
     play_.fragments = played_.recipe.fragments;
     play_.progress_kept = played_.recipe.progress;
+    play_.element = name_of(played_.casting.element);
+    play_.exponent = kGridExponent;
     play_.rehearse = false;
   }
   ~Lab() override { take_leave(); }
@@ -185,8 +187,7 @@ class Lab final : public Carrier {
 }  // namespace
 
 std::string why_not_in_a_lab(const Recipe& recipe) {
-  if (recipe.wire != WireFormat::kF32 || recipe.moments > 0)
-    return "only the ideal exchange has wire= and moments= of its own";
+  if (recipe.moments > 0) return "only the ideal exchange has moments=";
   if (recipe.own_weight < 1 || recipe.momentum > 0)
     return "agents hand corrections back; own weights and momentum are for other exchanges";
   if (recipe.own_for_missing)

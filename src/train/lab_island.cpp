@@ -78,9 +78,8 @@ Result<PlayedPlan> played_by(const LabIslandSetup& setup) {
   auto plan = read_plan(text.str(), setup.plan);
   if (!plan) return failure(to_text(plan.error().front()));
   PlayedPlan played{std::move(*plan), {}, setup.recipe, 1};
-  played.casting.exchange = setup.streamed ? Exchange::kStreamed : Exchange::kWhole;
-  played.casting.fragments = setup.recipe.fragments;
-  played.casting.patience = setup.patience;
+  played.casting = casting_for(
+      setup.recipe, setup.streamed ? Exchange::kStreamed : Exchange::kWhole, setup.patience);
   return played;
 }
 

@@ -16,7 +16,7 @@ enum class Buffer : std::uint8_t {
   kGradient,   // of the step being taken
   kSentEven,   // S, what was put on the wire; its correction when all of it has come
   kSentOdd,    // of every other round, where the next may leave before this one has been merged
-  kHidden,     // z − x of own weights below one
+  kHidden,     // z − x of own weights below one; with momentum, what the wire rounded away
   kAnchor,     // what was sent last, moved by what was merged since
   kVelocity,   // momentum
   kTheta,      // θ of outer optimizers
@@ -43,7 +43,7 @@ inline constexpr int kHeldCount = 3;
 // one grid for the whole model.
 enum class WireFormat : std::uint8_t {
   kF32,
-  kBf16,  // eight bits, rounded to the nearest, ties to even; sums are f32 and rounded once more
+  kBf16,  // eight bits, rounded to the nearest, ties to even; an edge's sums are rounded once more
   kI32,   // a multiple of 2^kGridExponent; sums are exact
 };
 inline constexpr int kGridExponent = -24;
@@ -55,7 +55,7 @@ struct Term {
   // A row for each island of the move, a column for each island there is; empty: `own` times the
   // island's own vector.
   std::vector<double> mixing = {};
-  WireFormat wire = WireFormat::kF32;  // the mixed sum came over it: bf16 has rounded it
+  WireFormat wire = WireFormat::kF32;  // the others' sum came over it: bf16 has rounded it
   friend bool operator==(const Term&, const Term&) = default;
 };
 

@@ -39,15 +39,15 @@ void PlainVectors::apply(const VectorMove& move) {
           continue;
         }
         COTILLION_CHECK(term.mixing.size() == move.islands.size() * std::size_t(islands_));
-        double mixed = 0, contributors = 0;
+        double own = 0, others = 0, contributors = 0;
         for (int j = 0; j < islands_; ++j) {
           const double weight = term.mixing[row * std::size_t(islands_) + std::size_t(j)];
-          mixed += weight * at(term.from, j, e);
+          (j == move.islands[row] ? own : others) += weight * at(term.from, j, e);
           contributors += weight != 0;
         }
-        sum += term.wire == WireFormat::kBf16 && contributors > 1
-                   ? double(on_wire(float(mixed * contributors), term.wire)) / contributors
-                   : mixed;
+        if (term.wire == WireFormat::kBf16 && contributors > 0)
+          others = double(on_wire(float(others * contributors), term.wire)) / contributors;
+        sum += own + others;
       }
       sums.push_back(on_wire(float(sum), move.wire));
     }

@@ -6,12 +6,15 @@
 #include <cmath>
 
 #include "coordinate/roles.hpp"
+#include "train/recipes.hpp"
 #include "train/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr std::int64_t kChunksLeast = 512;  // a packet should pass in a small part of a round
+// Of a model: a packet should pass in a small part of a round, and there should not be more of them
+// than a small machine can pass on in time.
+constexpr std::int64_t kChunks = 512;
 
 // Everything has come when the last packet would be given up.
 RecipeRound timed(const Casting& casting, RoundId number, const RecipeRound& planned, int islands,
@@ -39,22 +42,36 @@ RecipeRound timed(const Casting& casting, RoundId number, const RecipeRound& pla
   return round;
 }
 
+Element element_of(WireFormat wire) {
+  return wire == WireFormat::kBf16  ? Element::kBf16
+         : wire == WireFormat::kI32 ? Element::kI32
+                                    : Element::kF32;
+}
+
 }  // namespace
 
-PlanFile scaled_to(const PlanFile& given, std::int64_t elements) {
+CastingSettings casting_for(const Recipe& recipe, Exchange exchange, Duration patience) {
+  CastingSettings casting;
+  casting.element = element_of(recipe.wire);
+  casting.exchange = exchange;
+  casting.fragments = recipe.fragments;
+  casting.patience = patience;
+  return casting;
+}
+
+PlanFile scaled_to(const PlanFile& given, Bytes wanted) {
   PlanFile plan = given;
   Bytes payload = plan.map.payload;
   for (const PlannedRound& round : plan.plan.rounds)
     for (const PlannedClique& clique : round.cliques)
       for (const Stream& stream : clique.streams) payload = stream.payload;
-  const Bytes wanted{4 * elements};
   const double scale = double(wanted.count) / double(payload.count);
   const auto scaled = [&](Bytes bytes) {
     return Bytes{std::int64_t(std::ceil(double(bytes.count) * scale))};
   };
   // Whole beats, few enough to be quick, small enough to be fluid.
-  const std::int64_t beats =
-      std::max<std::int64_t>(1, wanted.count / kChunksLeast / std::int64_t(kBeatBytes));
+  const std::int64_t few = kChunks * std::int64_t(kBeatBytes);
+  const std::int64_t beats = (wanted.count + few - 1) / few;
   const auto fit = [&](EdgeSpec& spec) {
     spec.memory = scaled(spec.memory);
     spec.chunk = Bytes{std::min(spec.chunk.count, beats * std::int64_t(kBeatBytes))};
@@ -149,13 +166,14 @@ Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::in
         return failure(fmt::format("at a pace of {} {} is longer than {}; {} is possible",
                                    settings.pace, link_name(plan.map, link), to_text(kLatencyMax),
                                    kLatencyMax.ps / latency.ps));
-  PlayedPlan played{scaled_to(plan, elements), {}, recipe, settings.pace};
+  const bool streamed =
+      recipe.fragments > 1 || recipe.rounds[0].arrives.front() < recipe.rounds[0].length;
+  const CastingSettings cast =
+      casting_for(recipe, streamed ? Exchange::kStreamed : Exchange::kWhole, settings.patience);
+  const Bytes payload{std::int64_t(bytes_of(cast.element)) * elements};
+  PlayedPlan played{scaled_to(carrying(plan, recipe.payload), payload), cast, recipe,
+                    settings.pace};
   slow_down(played.plan, settings.pace);
-  const bool streamed = recipe.rounds[0].arrives.front() < recipe.rounds[0].length;
-  played.casting.exchange =
-      streamed || recipe.fragments > 1 ? Exchange::kStreamed : Exchange::kWhole;
-  played.casting.fragments = recipe.fragments;
-  played.casting.patience = settings.patience;
   const auto casting = Casting::make(played.plan, played.casting);
   if (!casting) return Unexpected<Error>{casting.error()};
   played.recipe.grain = std::int64_t(elements_per_chunk(casting->job()));

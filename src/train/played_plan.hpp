@@ -1,4 +1,4 @@
-// A plan as packets play it, for a model of so many floats: the network scaled to the model, so
+// A plan as packets play it, for a model of so many parameters: the network scaled to the model, so
 // that every time is the plan's own, and the recipe on the clock of packets. They need a little
 // longer than fluid streams do, and rounds are longer by that where the plan has no slack for it.
 // Whoever trains by this recipe, ideally, through the simulator or in a lab, copies and merges the
@@ -18,8 +18,12 @@ struct PlayedPlan {
   int pace = 1;  // the plan's times are so many times the recipe's
 };
 
-// The plan for a payload of so many floats: rates, memories and sizes in proportion.
-[[nodiscard]] PlanFile scaled_to(const PlanFile& plan, std::int64_t elements);
+// How a job is cast that plays a recipe.
+[[nodiscard]] CastingSettings casting_for(const Recipe& recipe, Exchange exchange,
+                                          Duration patience);
+
+// The plan for a payload of so many bytes: rates, memories and sizes in proportion.
+[[nodiscard]] PlanFile scaled_to(const PlanFile& plan, Bytes payload);
 
 // The same on links that are so many times longer and slower: everything takes so many times as
 // long.

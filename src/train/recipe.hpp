@@ -50,6 +50,7 @@ struct Recipe {
   bool own_for_missing = false;
   std::uint64_t seed = 1;              // of what is lost
   WireFormat wire = WireFormat::kF32;  // on which copies travel
+  double payload = 1;                  // of the map's, what is sent
   // How many of AdamW's moments islands average, 0, 1 (v) or 2 (m too), each fragment of them once
   // in so many rounds.
   int moments = 0;

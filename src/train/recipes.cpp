@@ -152,6 +152,10 @@ Result<double> read_load(PolicyText& policy, Recipe& recipe) {
   return policy.number("payload", load, 0.001, 1000);
 }
 
+bool is_all_of_it(double payload) {
+  return std::abs(payload - 1) <= 1e-9;
+}
+
 std::string load_text(const Recipe& recipe, double load) {
   std::string text;
   if (recipe.wire != WireFormat::kF32)
@@ -159,7 +163,7 @@ std::string load_text(const Recipe& recipe, double load) {
   if (recipe.moments > 0)
     text += fmt::format(", {} every {} rounds", recipe.moments > 1 ? "m and v" : "v",
                         recipe.moments_every);
-  if (std::abs(load - 1) > 1e-9) text += fmt::format(", payload × {:.3g}", load);
+  if (!is_all_of_it(load)) text += fmt::format(", payload × {:.3g}", load);
   return text;
 }
 
@@ -231,6 +235,16 @@ const std::vector<PolicyName>& policy_names() {
   return kNames;
 }
 
+PlanFile carrying(const PlanFile& given, double payload) {
+  PlanFile plan = given;
+  if (is_all_of_it(payload)) return plan;
+  plan.map.payload = {std::llround(double(given.map.payload.count) * payload)};
+  const Routes routes(plan.map);
+  const Stage stage(plan.map, routes, given.plan.stage);
+  plan.plan = make_plan(stage, schedule_of(given.plan), given.plan.settings);
+  return plan;
+}
+
 Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
                           const RecipeSettings& settings) {
   auto policy = PolicyText::read(text);
@@ -239,13 +253,10 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
   if (!blank) return blank;
   const auto load = read_load(*policy, *blank);
   if (!load) return Unexpected<Error>{load.error()};
-  PlanFile plan = given;
-  const bool other = std::abs(*load - 1) > 1e-9;
-  if (other) plan.map.payload = {std::llround(double(given.map.payload.count) * *load)};
+  blank->payload = *load;
+  const PlanFile plan = carrying(given, *load);
   const Routes routes(plan.map);
   const Stage stage(plan.map, routes, plan.plan.stage);
-  // The same schedule, timed for what it has to carry.
-  if (other) plan.plan = make_plan(stage, schedule_of(given.plan), given.plan.settings);
   auto answer = [&]() -> Result<Recipe> {
     if (policy->name() == "plan") return rotation(stage, plan.plan, *blank, *policy, settings);
     if (auto rival = RivalRecipes(plan, stage, *blank, settings).named(*policy)) return *rival;

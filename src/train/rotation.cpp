@@ -261,11 +261,15 @@ class Rotation final : public Dance {
       if (!islands.empty()) moves.push_back(move(into, islands, std::move(terms), f, wire));
     };
     add(s, first, {{cargo.of}}, recipe_.wire);
-    add(anchor, first, {{s}});
     add(v, again, {{v, recipe_.momentum}, {cargo.of}, {anchor, -1}});
     add(s, again, {{anchor}, {v}}, recipe_.wire);
-    add(anchor, again, {{s}, {anchor, -1}, {v, -1}, {cargo.of}});  // and what rounding took away
+    if (!rounds()) return add(anchor, who, {{cargo.of}});
+    // What rounding has taken away stays here and leaves next time, and is no progress.
+    add(Buffer::kHidden, first, {{cargo.of}, {s, -1}});
+    add(Buffer::kHidden, again, {{anchor}, {v}, {s, -1}});
+    add(anchor, who, {{cargo.of}, {Buffer::kHidden, -1}});
   }
+  [[nodiscard]] bool rounds() const { return recipe_.wire != WireFormat::kF32; }
 
   void merge(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
              std::vector<int> who) const {
@@ -295,7 +299,9 @@ class Rotation final : public Dance {
     if (pushes(cargo)) {
       const Term average = clock_.one_copy() ? Term{s} : this->average(cargo, k, f, who);
       merged = add(cargo.of, {average, {Buffer::kAnchor, -p}, {cargo.of, p}});
-      add(Buffer::kAnchor, {average});
+      std::vector<Term> anchor = {average};
+      if (rounds()) anchor.push_back({Buffer::kHidden, p});
+      add(Buffer::kAnchor, std::move(anchor));
     } else if (a < 1) {
       add(Buffer::kHidden, {{cargo.of, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});
       merged = add(cargo.of, {average(cargo, k, f, who), {Buffer::kHidden, a / (1 - a)}});

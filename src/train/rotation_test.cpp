@@ -260,12 +260,17 @@ TEST(Rotation, RoundingOnTheWireIsNotProgressLost) {
   play.step();
   EXPECT_EQ(play.x(0), 2.00390625F);
   EXPECT_EQ(play.x(1), 2);
-  // 256 + 1 does not fit into eight bits: the sum comes as 256, and both become 128.
-  Play large(recipe, {0, 0});
-  large.start_from({256, 1});
+  // An edge's sum of the two others, 256 + 1, does not fit into eight bits and comes as 256;
+  // 256 + 3 comes as 260.
+  Recipe three = recipe_of(Recipe::Kind::kRotation, 3);
+  three.rounds = {round_of(std::vector<double>(9, 1.0 / 3), 0.1, 3)};
+  three.wire = WireFormat::kBf16;
+  Play large(three, {0, 0, 0});
+  large.start_from({3, 256, 1});
   large.step();
-  EXPECT_EQ(large.x(0), 128);
-  EXPECT_EQ(large.x(1), 128);
+  EXPECT_FLOAT_EQ(large.x(0), (3 + 256) / 3.0F);
+  EXPECT_FLOAT_EQ(large.x(1), (256 + 4) / 3.0F);
+  EXPECT_FLOAT_EQ(large.x(2), (1 + 260) / 3.0F);
   recipe.wire = WireFormat::kI32;
   Play grid(recipe, {0, 0});
   grid.start_from({256, 1});

@@ -226,8 +226,8 @@ Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, con
   settings.actors.merge.progress = recipe.progress;
   if (recipe.own_for_missing) settings.actors.merge.missing = Missing::kOwnForMissing;
   settings.rounds = rounds_within(recipe, steps) + 1;
-  if (recipe.wire != WireFormat::kF32 || recipe.moments > 0)
-    return failure("only the ideal exchange has wire= and moments= of its own");
+  if (recipe.moments > 0) return failure("only the ideal exchange has moments=");
+  settings.actors.exponent = kGridExponent;
   if (recipe.own_weight < 1 || recipe.momentum > 0 || !RotationClock(recipe).prompt())
     return stepwise_carrier(played, std::move(settings));
   const auto casting = Casting::make(played.plan, played.casting);

@@ -94,9 +94,14 @@ void TorchVectors::add(Tensor& sum, const Term& term, const Rows& rows, const Sp
                                     term.mixing.begin() + std::ptrdiff_t(rows.end) * n);
   const Tensor all = at(term.from).narrow(1, span.first, span.count);
   if (term.wire == WireFormat::kBf16) {
-    const Tensor counts = matrix(weights).ne(0).sum(1, true).to(torch::kFloat32);
-    const Tensor added =
-        on_wire(torch::mm(matrix(weights) * counts, all), WireFormat::kBf16) / counts;
+    // An edge has summed the others'.
+    std::vector<double> own(weights.size(), 0.0), others = weights;
+    for (std::ptrdiff_t row = 0; row < rows.count(); ++row)
+      std::swap(own[std::size_t(row * n + rows.island + row)],
+                others[std::size_t(row * n + rows.island + row)]);
+    const Tensor counts = matrix(weights).ne(0).sum(1, true).clamp_min(1).to(torch::kFloat32);
+    Tensor added = on_wire(torch::mm(matrix(others) * counts, all), WireFormat::kBf16) / counts;
+    added.addmm_(matrix(own), all);
     sum = sum.defined() ? sum.add_(added) : added;
   } else {
     sum = sum.defined() ? sum.addmm_(matrix(weights), all) : torch::mm(matrix(weights), all);

@@ -104,6 +104,7 @@ Recipe recipe_from(const Json& json) {
   recipe.seed = std::uint64_t(whole(json, "seed", 0, 9e15));
   // Files from before these were there have none of them.
   recipe.wire = WireFormat(index_of(kWires, json.value("wire", "f32"), "wire format"));
+  if (json.contains("payload")) recipe.payload = number(json, "payload", 1e-3, 1e3);
   if (json.contains("moments")) {
     recipe.moments = int(whole(json, "moments", 0, 2));
     recipe.moments_every = int(whole(json, "moments_every", 1, 4096));
@@ -262,6 +263,7 @@ Json to_json(const Recipe& recipe) {
                {"own_for_missing", recipe.own_for_missing},
                {"seed", recipe.seed},
                {"wire", kWires[std::size_t(recipe.wire)]},
+               {"payload", recipe.payload},
                {"moments", recipe.moments},
                {"moments_every", recipe.moments_every},
                {"steps", recipe.steps},

@@ -45,7 +45,8 @@ class LabTraining : public testing::LabOfThree {
 // 72 steps of 170 ms: twenty rounds. A machine that does not get round to sending for 200 ms loses
 // contributions; then there is nothing to compare, and it may try again.
 TEST_F(LabTraining, LearnsTheSameIdeallySimulatedAndInTheLab) {
-  for (const char* policy : {"plan", "plan:fragments=4,progress=0.5"}) {
+  for (const std::string policy :
+       {"plan", "plan:fragments=4,progress=0.5", "plan:fragments=4,wire=bf16"}) {
     Json trainings;
     for (int tries = 0; tries < 3; ++tries) {
       const pid_t training =
@@ -60,7 +61,7 @@ TEST_F(LabTraining, LearnsTheSameIdeallySimulatedAndInTheLab) {
     const Json& lab = trainings[2].at("lab");
     EXPECT_EQ(lab.at("missing"), 0) << "this machine is too busy";
     EXPECT_EQ(lab.at("late_copies"), 0) << "this machine is too busy";
-    EXPECT_GE(lab.at("corrections").get<int>(), 60 * (policy[4] == ':' ? 4 : 1));
+    EXPECT_GE(lab.at("corrections").get<int>(), 60 * (policy == "plan" ? 1 : 4));
     EXPECT_EQ(lab.at("problems"), Json::array());
     const Json& ideal = trainings[0].at("points");
     for (const std::size_t other : {1u, 2u})
@@ -70,9 +71,11 @@ TEST_F(LabTraining, LearnsTheSameIdeallySimulatedAndInTheLab) {
           EXPECT_NEAR(made.at(what).get<double>(), ideal[p].at(what).get<double>(), within)
               << policy << ", point " << p << " of " << trainings[other].at("recipe").at("name");
         };
-        near("loss_of_mean", 5e-6);
-        near("training_loss", 5e-6);
-        near("distance", 1e-5 * (1 + ideal[p].at("distance").get<double>()));
+        // A value that lies between two of eight bits may be rounded either way.
+        const double rounding = policy.ends_with("bf16") ? 10 : 1;
+        near("loss_of_mean", 5e-6 * rounding);
+        near("training_loss", 5e-6 * rounding);
+        near("distance", 1e-5 * rounding * (1 + ideal[p].at("distance").get<double>()));
       }
   }
 }
