@@ -40,29 +40,32 @@ Merge::Merge(const JobSpec& job, const MergeSettings& settings) : settings_(sett
   if (receiver) theta_.assign(job.elements, std::numeric_limits<float>::quiet_NaN());
 }
 
-void Merge::to_sent(std::uint64_t first, std::span<float> values) {
+void Merge::to_sent(std::uint64_t first, std::span<float> values, bool waits) {
   if (hidden_.empty()) return;
+  const auto kept = float(waits ? settings_.progress : 1);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t e = first + i;
     values[i] += hidden_[e];
     if (!late_.empty()) late_[e] = 0;
     if (anchor_.empty()) continue;
     if (!std::isnan(anchor_[e])) {
-      const float increment = values[i] - anchor_[e];
+      const float increment = kept * (values[i] - anchor_[e]);
       velocity_[e] = float(settings_.momentum) * velocity_[e] + increment;
       const float push = velocity_[e] - increment;
-      values[i] += push;
-      hidden_[e] += push;  // shown at the next merge; the running step is not disturbed
+      values[i] = kept * values[i] + push;
+      // Shown at the next merge; the running step is not disturbed.
+      hidden_[e] = kept * hidden_[e] + push;
     }
     anchor_[e] = values[i];
   }
 }
 
 void Merge::apply(std::uint64_t first, std::span<float> x, std::span<const double> average,
-                  std::span<const double> sent, bool everyone) {
+                  std::span<const double> sent, bool everyone, bool waited) {
   COTILLION_CHECK(x.size() == average.size() && x.size() == sent.size());
   const bool outer = !theta_.empty() && everyone;
   const double p = settings_.progress;
+  const double of_hidden = waited ? 1 : p;  // to_sent has scaled it then
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::size_t e = first + i;
     double target = average[i];
@@ -78,11 +81,11 @@ void Merge::apply(std::uint64_t first, std::span<float> x, std::span<const doubl
       continue;
     }
     const double correction = target - p * sent[i];
-    const double z = double(x[i]) + hidden_[e];
+    const double z = p * x[i] + of_hidden * hidden_[e];
     const double late = late_.empty() ? 0 : late_[e];
     hidden_[e] = float((1 - settings_.own_weight) * (z - sent[i] - late));
-    x[i] = float(p * z + correction - hidden_[e]);
-    if (!anchor_.empty()) anchor_[e] = float(p * anchor_[e] + correction);
+    x[i] = float(z + correction - hidden_[e]);
+    if (!anchor_.empty()) anchor_[e] = float(of_hidden * anchor_[e] + correction);
   }
 }
 

@@ -56,12 +56,15 @@ class Merge {
   [[nodiscard]] const MergeSettings& settings() const { return settings_; }
 
   // x as the optimizer sees it becomes z as it is sent. `first` is the first element's number.
-  void to_sent(std::uint64_t first, std::span<float> values);
+  // `waits`: the round before has come and is applied later; its average − p S is added to what
+  // comes of this.
+  void to_sent(std::uint64_t first, std::span<float> values, bool waits = false);
 
   // One chunk: the model's elements, the average and S. `everyone`: no island sat in another
-  // clique. Elements that are zero become what is to be added to p · x.
+  // clique. `waited`: the next copy has left in the meantime. Elements that are zero become what is
+  // to be added to p · x.
   void apply(std::uint64_t first, std::span<float> x, std::span<const double> average,
-             std::span<const double> sent, bool everyone);
+             std::span<const double> sent, bool everyone, bool waited = false);
   // What came late, as the difference it makes to the average.
   void apply_late(std::uint64_t first, std::span<float> x, std::span<const double> difference);
 

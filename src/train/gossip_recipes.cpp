@@ -119,7 +119,8 @@ RivalRecipes::Answer RivalRecipes::gossip(PolicyText& policy) const {
       round.length = recipe.step_time;
       for (double& arrival : round.arrives) arrival = round.length;
     }
-    lasted += steps > 0 ? std::max(round.length, steps * recipe.step_time) : round.length;
+    if (steps == 0) round.length = std::max(round.length, recipe.step_time);
+    lasted += std::max(round.length, steps * recipe.step_time);
     for (int i = 0; i < islands_; ++i)
       for (int j = 0; j < islands_; ++j)
         sent += i != j && mixing[std::size_t(i) * std::size_t(islands_) + std::size_t(j)] != 0

@@ -192,8 +192,6 @@ std::string why_not_in_a_lab(const Recipe& recipe) {
     return "agents hand corrections back; own weights and momentum are for other exchanges";
   if (recipe.own_for_missing)
     return "agents take the mean of those present; --missing own is for other exchanges";
-  if (!RotationClock(recipe).prompt())
-    return "in a lab a round is no shorter than a step: give a shorter --step-time";
   return "";
 }
 

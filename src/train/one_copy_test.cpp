@@ -40,20 +40,26 @@ class CopyForEveryRound {
         for (int i = 0; i < int(n_); ++i)
           if (clock_.copy_step(k, i, f) == steps) copy(k, i, f);
         for (int i = 0; i < int(n_); ++i)
-          if (clock_.merge_step(k, i, f) == steps) x(i, f) = merged(k, i, f);
+          if (clock_.merge_step(k, i, f) == steps)
+            x(i, f) = merged(k, i, f) + std::exchange(added_[{i, f}], 0.0);
       }
   }
 
  private:
   void copy(std::int64_t k, int i, int f) {
     double& sent = sent_[{k, i, f}];
-    sent = clock_.copies_ahead(k, i, f) && ships(k - 1, f) ? merged(k - 1, i, f) : x(i, f);
+    const bool ahead = clock_.copies_ahead(k, i, f) && ships(k - 1, f) && clock_.meets(k - 1, i);
+    sent = ahead ? merged(k - 1, i, f) : x(i, f);
     if (recipe_.momentum == 0 || fades_ != 1 || !clock_.meets(k, i)) return;
-    copied_[{k, i, f}] = x(i, f);
+    const double copied = copied_[{k, i, f}] = sent;
     if (!average_.contains({i, f})) return;
     double& velocity = velocity_[{i, f}];
-    velocity = recipe_.momentum * velocity + x(i, f) - average_.at({i, f});
+    velocity = recipe_.momentum * velocity + copied - average_.at({i, f});
     sent = average_.at({i, f}) + velocity;
+    // What momentum has added is seen with the next merge, and here that one is at hand.
+    if (!ahead) return;
+    added_[{i, f}] = sent - copied;
+    copied_[{k, i, f}] = sent;
   }
   [[nodiscard]] bool ships(std::int64_t k, int f) const { return (k + f) % every_ == 0; }
   // average + p (x − S), or x + β^d (average − S), for those who meet somebody.
@@ -79,7 +85,7 @@ class CopyForEveryRound {
   std::vector<std::vector<double>> x_;
   std::map<std::tuple<std::int64_t, int, int>, double> sent_;
   std::map<std::tuple<std::int64_t, int, int>, double> copied_;  // x, where momentum sends more
-  std::map<std::pair<int, int>, double> average_, velocity_;     // by island and fragment
+  std::map<std::pair<int, int>, double> average_, velocity_, added_;  // by island and fragment
 };
 
 // Four islands in random groups, rounds and steps of random length, leaving and arriving at random.
@@ -107,6 +113,7 @@ Recipe random_rotation(Random& random) {
         round.arrives.push_back(round.length *
                                 (0.5 + 0.5 * (f + random.unit()) / recipe.fragments));
       }
+    recipe.step_time = std::min(recipe.step_time, round.length);
     recipe.rounds.push_back(std::move(round));
   }
   return recipe;

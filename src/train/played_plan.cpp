@@ -171,8 +171,8 @@ Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::in
   const CastingSettings cast =
       casting_for(recipe, streamed ? Exchange::kStreamed : Exchange::kWhole, settings.patience);
   const Bytes payload{std::int64_t(bytes_of(cast.element)) * elements};
-  PlayedPlan played{scaled_to(carrying(plan, recipe.payload), payload), cast, recipe,
-                    settings.pace};
+  PlayedPlan played{scaled_to(carrying(plan, recipe.payload, recipe.step_time), payload), cast,
+                    recipe, settings.pace};
   slow_down(played.plan, settings.pace);
   const auto casting = Casting::make(played.plan, played.casting);
   if (!casting) return Unexpected<Error>{casting.error()};

@@ -13,9 +13,12 @@
 #include "plan/policies.hpp"
 #include "train/close_rounds.hpp"
 #include "train/rival_recipes.hpp"
+#include "train/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {
+
+constexpr std::int64_t kRoundsLooked = 64;  // they fall differently on steps each time
 
 // W of a round: the clique's own matrix, or members in proportion to their shares.
 std::vector<double> mixing_of(const PlannedRound& round, const std::vector<double>& shares) {
@@ -67,6 +70,19 @@ RecipeRound timed(const PlannedRound& round, const std::vector<double>& shares, 
   return timed;
 }
 
+// Whether of every fragment there are steps between a merge and the next copy.
+bool learns_between_flights(const Recipe& recipe) {
+  const RotationClock clock(recipe);
+  for (int i = 0; i < island_count(recipe); ++i)
+    for (int f = 0; f < recipe.fragments; ++f) {
+      bool learns = false;
+      for (std::int64_t k = 0; k < kRoundsLooked && !learns; ++k)
+        learns = clock.copy_step(k + 1, i, f) > clock.merge_step(k, i, f);
+      if (!learns) return false;
+    }
+  return true;
+}
+
 Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, PolicyText& policy,
                         const RecipeSettings& settings) {
   if (!plan.feasible)
@@ -95,10 +111,6 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   if (!safe) return Unexpected<Error>{safe.error()};
   if (merge.momentum_at == MomentumAt::kReceiver && !ever)
     return failure("momentum in rounds of everyone: this schedule has none");
-  if (merge.progress == 0 && !streamed)
-    return failure(
-        "progress=0: of whole copies every step is made in flight, and nothing would be learned; "
-        "give more, or fragments=");
   if (close && !streamed)
     return failure("rounds=close: whole copies leave when the last ones have been merged");
   std::vector<Seconds> objectives = plan.objectives;
@@ -107,6 +119,10 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
     auto closed = close_rounds(stage, plan, std::move(recipe.rounds), recipe.fragments);
     if (!closed) return Unexpected<Error>{closed.error()};
     recipe.rounds = std::move(closed->rounds);
+    for (const RecipeRound& round : recipe.rounds)
+      if (!is_a_step(round, recipe.step_time))
+        return failure(fmt::format("rounds=close: rounds of {:.0f} ms would be shorter than a step",
+                                   round.length * 1e3));
     objectives = std::move(closed->objectives);
     faster = closed->faster;
   }
@@ -114,6 +130,11 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   recipe.own_weight = merge.own_weight;
   recipe.momentum = merge.momentum;
   recipe.momentum_at_sender = merge.momentum_at == MomentumAt::kSender;
+  if (recipe.progress == 0 && !learns_between_flights(recipe))
+    return failure(
+        "progress=0: every step is made in flight, and nothing would be learned; give more, or "
+        "fragments=");
+  if (recipe.momentum_at_sender && !RotationClock(recipe).one_copy()) return failure(kNoMomentum);
   recipe.lost = settings.lost;
   recipe.own_for_missing = settings.missing == Missing::kOwnForMissing;
   recipe.seed = settings.seed;
@@ -152,8 +173,32 @@ Result<double> read_load(PolicyText& policy, Recipe& recipe) {
   return policy.number("payload", load, 0.001, 1000);
 }
 
+// In shorter rounds than steps copies would leave several times before anybody has learned
+// anything, and corrections queue for the end of the step.
+Plan in_steps(const Stage& stage, Plan plan, double step_time) {
+  if (!plan.feasible) return plan;
+  double shortest = step_time;
+  for (const PlannedRound& round : plan.rounds)
+    shortest = std::min(shortest, round.length.seconds());
+  const Seconds lacks = Seconds::from_ps((step_time - shortest) * kPicosecondsPerSecond);
+  if (lacks.seconds() < step_time * 1e-9) return plan;
+  PlanSettings longer = plan.settings;
+  longer.slack = longer.slack + lacks;
+  return make_plan(stage, schedule_of(plan), longer);
+}
+
 bool is_all_of_it(double payload) {
   return std::abs(payload - 1) <= 1e-9;
+}
+
+PlanFile loaded(const PlanFile& given, double payload) {
+  PlanFile plan = given;
+  if (is_all_of_it(payload)) return plan;
+  plan.map.payload = {std::llround(double(given.map.payload.count) * payload)};
+  const Routes routes(plan.map);
+  const Stage stage(plan.map, routes, given.plan.stage);
+  plan.plan = make_plan(stage, schedule_of(given.plan), given.plan.settings);
+  return plan;
 }
 
 std::string load_text(const Recipe& recipe, double load) {
@@ -235,13 +280,11 @@ const std::vector<PolicyName>& policy_names() {
   return kNames;
 }
 
-PlanFile carrying(const PlanFile& given, double payload) {
-  PlanFile plan = given;
-  if (is_all_of_it(payload)) return plan;
-  plan.map.payload = {std::llround(double(given.map.payload.count) * payload)};
+PlanFile carrying(const PlanFile& given, double payload, double step_time) {
+  PlanFile plan = loaded(given, payload);
   const Routes routes(plan.map);
-  const Stage stage(plan.map, routes, given.plan.stage);
-  plan.plan = make_plan(stage, schedule_of(given.plan), given.plan.settings);
+  const Stage stage(plan.map, routes, plan.plan.stage);
+  plan.plan = in_steps(stage, std::move(plan.plan), step_time);
   return plan;
 }
 
@@ -254,11 +297,15 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
   const auto load = read_load(*policy, *blank);
   if (!load) return Unexpected<Error>{load.error()};
   blank->payload = *load;
-  const PlanFile plan = carrying(given, *load);
+  const PlanFile plan = loaded(given, *load);
   const Routes routes(plan.map);
   const Stage stage(plan.map, routes, plan.plan.stage);
   auto answer = [&]() -> Result<Recipe> {
-    if (policy->name() == "plan") return rotation(stage, plan.plan, *blank, *policy, settings);
+    const auto rotating = [&](Plan made) {
+      return rotation(stage, in_steps(stage, std::move(made), blank->step_time), *blank, *policy,
+                      settings);
+    };
+    if (policy->name() == "plan") return rotating(plan.plan);
     if (auto rival = RivalRecipes(plan, stage, *blank, settings).named(*policy)) return *rival;
     const auto schedule = named_schedule(policy->name(), plan.map, routes);
     if (!schedule) {
@@ -271,8 +318,7 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
                                  near.empty() ? fmt::format("known: {}", fmt::join(known, ", "))
                                               : fmt::format("did you mean '{}'?", near)));
     }
-    return rotation(stage, make_plan(stage, *schedule, plan.plan.settings), *blank, *policy,
-                    settings);
+    return rotating(make_plan(stage, *schedule, plan.plan.settings));
   }();
   if (!answer) return answer;
   Recipe recipe = std::move(*answer);

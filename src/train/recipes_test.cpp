@@ -43,7 +43,7 @@ TEST(Recipes, APlanIsItsRoundsOnItsClock) {
     EXPECT_EQ(whole.rounds[0].leaves[std::size_t(i)], 0);
     EXPECT_EQ(whole.rounds[0].arrives[std::size_t(i)], whole.rounds[0].length);
     double row = 0;
-    for (int j = 0; j < 9; ++j) row += whole.rounds[0].mixing[std::size_t(i * 9 + j)];
+    for (int j = 0; j < 9; ++j) row += whole.rounds[0].mixing[std::size_t(i) * 9 + std::size_t(j)];
     EXPECT_NEAR(row, 1, 1e-12);
   }
   EXPECT_NEAR(whole.staleness[0].second, 1157.0, 0.1);
@@ -73,7 +73,7 @@ TEST(Recipes, WeightsOfIslandsConserveTheWeightedMean) {
     for (int j = 0; j < 9; ++j) {
       double column = 0;
       for (int i = 0; i < 9; ++i)
-        column += made->shares[std::size_t(i)] * round.mixing[std::size_t(i * 9 + j)];
+        column += made->shares[std::size_t(i)] * round.mixing[std::size_t(i) * 9 + std::size_t(j)];
       EXPECT_NEAR(column, made->shares[std::size_t(j)], 1e-12);
     }
 }
@@ -228,6 +228,7 @@ TEST(Recipes, RefusalsSayWhy) {
   EXPECT_THAT(refusal(plan, "plan:progress=0.5,own-weight=0.8"), HasSubstr("a rule of its own"));
   EXPECT_THAT(refusal(plan, "plan:momentum=0.3,own-weight=0.8"), HasSubstr("a rule of its own"));
   EXPECT_THAT(refusal(plan, "plan:progress=0"), HasSubstr("nothing would be learned"));
+  EXPECT_THAT(refusal(plan, "plan:progress=0,fragments=1"), HasSubstr("nothing would be learned"));
   EXPECT_THAT(refusal(plan, "plan:rounds=far"), HasSubstr("rounds=far"));
   EXPECT_THAT(refusal(plan, "dilocco"), HasSubstr("did you mean 'diloco'"));
   EXPECT_THAT(refusal(plan, "streaming-diloco:steps=1"), HasSubstr("at least"));

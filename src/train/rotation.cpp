@@ -83,6 +83,7 @@ class Rotation final : public Dance {
       each(around.before, k, [&](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
         const std::vector<int> who = handing(cargo, f);
         if (who.empty()) return;
+        if (pushes(cargo)) return push_ahead(some, cargo, f, who);
         some.push_back(move(cargo.held, who, {{cargo.sent}}, f));
         some.push_back(move(cargo.sent, who, merged(cargo, cargo.sent), f, recipe_.wire));
       });
@@ -176,7 +177,7 @@ class Rotation final : public Dance {
   // Whether its copy leaves with a correction that still waits for the end of the step.
   [[nodiscard]] bool ahead(const Cargo& cargo, std::int64_t k, int island, int f) const {
     return ships(cargo, k, f) && clock_.copies_ahead(k, island, f) && ships(cargo, k - 1, f) &&
-           merges(cargo, k - 1, island);
+           merges(cargo, k - 1, island) && (!refined(cargo) || clock_.meets(k, island));
   }
 
   [[nodiscard]] Buffer sent(const Cargo& cargo, std::int64_t k) const {
@@ -233,7 +234,10 @@ class Rotation final : public Dance {
             std::vector<int> who) const {
     std::erase_if(who, [&](int island) { return refined(cargo) && !clock_.meets(k, island); });
     if (who.empty()) return;
-    if (pushes(cargo)) return push(moves, cargo, k, f, who);
+    if (pushes(cargo)) {
+      std::erase_if(who, [&](int island) { return ahead(cargo, k, island, f); });
+      return push(moves, cargo, k, f, who);
+    }
     // A correction that has come, and waits for the end of the step, is on the wire already.
     std::vector<int> waiting, others;
     for (const int i : who) (ahead(cargo, k, i, f) ? waiting : others).push_back(i);
@@ -270,6 +274,26 @@ class Rotation final : public Dance {
     add(anchor, who, {{cargo.of}, {Buffer::kHidden, -1}});
   }
   [[nodiscard]] bool rounds() const { return recipe_.wire != WireFormat::kF32; }
+  // The same where an average has come and still waits for the end of the step: with p (x − S) of
+  // it, which is Δ, and v that much is sent. The step then ends at what was sent and p times the
+  // update.
+  void push_ahead(std::vector<VectorMove>& moves, const Cargo& cargo, int f,
+                  const std::vector<int>& who) const {
+    const Buffer s = cargo.sent, v = Buffer::kVelocity, anchor = Buffer::kAnchor;
+    const double p = cargo.keeps;
+    const auto add = [&](Buffer into, std::vector<Term> terms, WireFormat wire = WireFormat::kF32) {
+      if (rounds() && into == v) terms.push_back({Buffer::kHidden, -p});
+      moves.push_back(move(into, who, std::move(terms), f, wire));
+    };
+    add(v, {{v, recipe_.momentum}, {cargo.of, p}, {anchor, -p}});
+    add(anchor, {{s}, {v}});
+    if (rounds()) add(anchor, {{anchor}, {Buffer::kHidden, p}});
+    add(cargo.held, {{anchor}, {cargo.of, -p}});
+    add(s, {{anchor}}, recipe_.wire);
+    if (!rounds()) return;
+    add(Buffer::kHidden, {{anchor}, {s, -1}});
+    add(anchor, {{s}});
+  }
 
   void merge(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
              std::vector<int> who) const {

@@ -13,13 +13,17 @@ constexpr double kRounding = 1e-9;  // of a step: a merge planned for a step's v
 
 }  // namespace
 
+bool is_a_step(const RecipeRound& round, double step_time) {
+  return round.length >= step_time * (1 - kRounding);
+}
+
 RotationClock::RotationClock(const Recipe& recipe) : recipe_(recipe) {
   COTILLION_CHECK(!recipe.rounds.empty());
-  prompt_ = recipe.momentum == 0;
+  prompt_ = recipe.momentum == 0 || recipe.momentum_at_sender;
   for (const RecipeRound& round : recipe.rounds) {
+    COTILLION_CHECK(is_a_step(round, recipe.step_time));
     starts_.push_back(period_);
     period_ += round.length;
-    prompt_ = prompt_ && round.length >= recipe.step_time;
   }
   find_groups();
   one_copy_ = takes_one_copy();

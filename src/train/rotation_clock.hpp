@@ -3,7 +3,8 @@
 //
 // Copies and merges take effect between steps. A merge waits for the end of the step under which it
 // arrives. A copy takes the parameters that are there when its bytes must leave, those of the last
-// finished step, and with them a correction that has come and still waits.
+// finished step, and with them a correction that has come and still waits. A round is a step or
+// longer, so that no second one does.
 #pragma once
 
 #include <vector>
@@ -11,6 +12,12 @@
 #include "train/recipe.hpp"
 
 namespace cotillion {
+
+inline constexpr const char* kNoMomentum =
+    "momentum at the sender: somebody sends when another of the clique has heard everybody "
+    "already, "
+    "or an average waits in the step in which the one before it does";
+[[nodiscard]] bool is_a_step(const RecipeRound& round, double step_time);
 
 class RotationClock {
  public:
@@ -26,10 +33,6 @@ class RotationClock {
   [[nodiscard]] std::int64_t merge_step(std::int64_t k, int island, int fragment) const;
   // Whether the copy holds the correction of the round before, which is merged only later.
   [[nodiscard]] bool copies_ahead(std::int64_t k, int island, int fragment) const;
-  // Copies need not wait for the merge before them: without momentum, and with rounds that are no
-  // shorter than a step.
-  [[nodiscard]] bool prompt() const { return prompt_; }
-
   // Islands that are averaged with each other in a round, directly or by way of others.
   [[nodiscard]] const std::vector<std::vector<int>>& groups(std::int64_t k) const {
     return groups_[std::size_t(k) % groups_.size()];
@@ -73,6 +76,8 @@ class RotationClock {
   }
 
   const Recipe& recipe_;
+  // Copies leave when they are due. Before the receiver's momentum they wait for the merge before
+  // them, a step later than their bytes should have left.
   bool prompt_ = false;
   bool one_copy_ = false;
   std::vector<std::vector<std::vector<int>>> groups_;  // by round of a period

@@ -102,10 +102,6 @@ TEST(RotationClock, OneCopyIsEnoughWhereAllHaveCopiedBeforeTheFirstMerges) {
   EXPECT_THAT(RotationClock(recipe).groups(7), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
   EXPECT_EQ(RotationClock(recipe).kept_from(1, 0, 0), 3);  // copied after step 2, and ahead
   EXPECT_EQ(RotationClock(recipe).kept_from(2, 0, 0), 5);
-  // Rounds shorter than a step: copies wait for the merges before them.
-  recipe.step_time = 0.4;
-  EXPECT_TRUE(RotationClock(recipe).one_copy());
-  recipe.step_time = 0.1;
   recipe.momentum = 0.1;  // the receiver's
   EXPECT_FALSE(RotationClock(recipe).one_copy());
   recipe.momentum_at_sender = true;

@@ -142,6 +142,28 @@ TEST(Rotation, MomentumAtTheSenderIsOnItsOwnIncrements) {
   EXPECT_EQ(play.x(0), 14);
 }
 
+TEST(Rotation, MomentumIsInACopyThatLeavesBeforeAMerge) {
+  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  // Rounds of one step and a half: what was sent at 0 comes at 0.15, is merged at 0.2, and is in
+  // what leaves at 0.15.
+  recipe.rounds = {round_of(kHalves, 0.15, 2)};
+  recipe.momentum = 0.5;
+  recipe.momentum_at_sender = true;
+  Play play(recipe, {2, 6});
+  play.start_from({0, 8});
+  play.step();  // (2, 14); what leaves is 4 + v, v = (2, 6)
+  play.step();  // (6, 10) and another step's (2, 6)
+  EXPECT_EQ(play.x(0), 4 + 4);
+  EXPECT_EQ(play.x(1), 4 + 12);
+  play.step();  // the mean of (6, 10) is 8; since then (4, 12). What leaves is 8 + v, v = (5, 15)
+  EXPECT_EQ(play.x(0), 8 + 4);
+  EXPECT_EQ(play.x(1), 8 + 12);
+  play.step();
+  play.step();  // what leaves is the mean of (13, 23), 18, and v = (2.5 + 2, 7.5 + 6)
+  EXPECT_EQ(play.x(0), 18 + 4.5F + 2);
+  EXPECT_EQ(play.x(1), 18 + 13.5F + 6);
+}
+
 TEST(Rotation, MomentumCountsWhatIsKeptOfProgress) {
   Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
   recipe.rounds = {round_of(kHalves, 0.2, 2)};
@@ -236,18 +258,6 @@ TEST(Rotation, ACopyCarriesACorrectionThatStillWaits) {
   play.step();
   EXPECT_EQ(play.x(0), 7 + 1);
   EXPECT_EQ(play.x(1), 13 - 1);
-}
-
-TEST(Rotation, RoundsShorterThanAStepAreMergedOneAfterTheOther) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
-  recipe.rounds = {round_of({0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, 0.05, 3),
-                   round_of({1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}, 0.05, 3)};
-  Play play(recipe, {0, 0, 0});
-  play.start_from({8, 0, 0});
-  play.step();  // both rounds: (4, 4, 0), then (4, 2, 2)
-  EXPECT_EQ(play.x(0), 4);
-  EXPECT_EQ(play.x(1), 2);
-  EXPECT_EQ(play.x(2), 2);
 }
 
 TEST(Rotation, RoundingOnTheWireIsNotProgressLost) {

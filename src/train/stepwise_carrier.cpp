@@ -207,11 +207,16 @@ class Stepwise final : public Carrier {
     const auto passage = passages.find(k);
     return passage != passages.end() && passage->second.correction.has_value();
   }
+  [[nodiscard]] bool leaves_ahead(std::int64_t k, int island, int f) const {
+    return clock_.copies_ahead(k, island, f) && clock_.meets(k, island) &&
+           clock_.meets(k - 1, island);
+  }
   void copy(std::int64_t k, int island, int f, std::span<const float> x) {
     Passage passage;
     passage.offered.assign(x.begin(), x.end());
-    passage.ahead = clock_.copies_ahead(k, island, f);
-    merges_[std::size_t(island)].to_sent(std::uint64_t(places_.span(f).first), passage.offered);
+    passage.ahead = leaves_ahead(k, island, f);
+    merges_[std::size_t(island)].to_sent(std::uint64_t(places_.span(f).first), passage.offered,
+                                         passage.ahead);
     places_.at(island, f).passages[k] = std::move(passage);
   }
   void merge(std::int64_t k, int island, int f, std::span<float> x) {
@@ -223,7 +228,7 @@ class Stepwise final : public Carrier {
       average[e] = recipe_.progress * sent[e] + double((*passage.correction)[e]);
     if (!passage.alone)
       merges_[std::size_t(island)].apply(std::uint64_t(places_.span(f).first), x, average, sent,
-                                         clock_.round(k).everyone);
+                                         clock_.round(k).everyone, leaves_ahead(k + 1, island, f));
     // The next copy may have left with it; the one after that knows it from the model.
     passages.erase(passages.begin(), passages.lower_bound(k));
   }

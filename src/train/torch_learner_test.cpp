@@ -266,9 +266,9 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
     plan_settings.slack = Seconds::from_ps(60e9);
     plan_settings.step_time = Seconds::from_ps(step);
     plan_settings.whole_steps = step == 50e9;
-    const bool short_rounds = step == 500e9;  // and somebody rests in each
+    const bool long_steps = step == 500e9;  // rounds are made that long; somebody rests in each
     const PlanFile plan = testing::plan_file(testing::example_map("isosceles"),
-                                             short_rounds ? "pairs" : "all-to-all", plan_settings);
+                                             long_steps ? "pairs" : "all-to-all", plan_settings);
     const Corpus corpus = text_for(3, Split::kBySource);
     std::vector<std::string> policies = {"plan",
                                          "plan:fragments=4",
@@ -277,12 +277,13 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
                                          "plan:fragments=4,own-weight=0.7",
                                          "plan:momentum=0.3",
                                          "plan:fragments=4,momentum=0.3",
+                                         "plan:progress=0.5,momentum=0.3",
                                          "plan:fragments=4,progress=0.5,momentum=0.3",
                                          "plan:fragments=4,wire=bf16,progress=0.5",
                                          "plan:fragments=4,wire=bf16,momentum=0.3",
                                          "plan:wire=i32",
                                          "plan:payload=2"};
-    if (!short_rounds) policies.emplace_back("plan:momentum=0.3,at=receiver");
+    if (!long_steps) policies.emplace_back("plan:momentum=0.3,at=receiver");
     for (const std::string& policy : policies) {
       const auto recipe = recipe_for(plan, policy, {});
       ASSERT_TRUE(recipe.has_value()) << recipe.error().message;

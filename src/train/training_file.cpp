@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
+#include "train/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {
@@ -150,8 +151,7 @@ std::string wrong_with(const Recipe& recipe) {
   const bool timed = recipe.kind == Recipe::Kind::kRotation;
   for (const RecipeRound& round : recipe.rounds) {
     if (round.mixing.size() != n * n) return "mixing is not islands by islands";
-    if (timed && round.length < recipe.step_time / 1000)
-      return "length_s is less than a thousandth of a step";
+    if (timed && !is_a_step(round, recipe.step_time)) return "length_s is less than a step";
     if (timed && (round.leaves.size() != n * std::size_t(recipe.fragments) ||
                   round.arrives.size() != round.leaves.size()))
       return "leaves_s and arrives_s are not one for each island and fragment";
@@ -167,6 +167,7 @@ std::string wrong_with(const Recipe& recipe) {
       if (round.arrives[t] > (round.length + next.leaves[t]) * (1 + 1e-9))
         return "a fragment leaves again before it has arrived";
   }
+  if (timed && recipe.momentum_at_sender && !RotationClock(recipe).one_copy()) return kNoMomentum;
   return "";
 }
 
