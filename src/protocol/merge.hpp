@@ -36,7 +36,7 @@ enum class Missing : std::uint8_t {
 
 struct MergeSettings {
   Missing missing = Missing::kMeanOfPresent;
-  double progress = 1;    // p, in [0, 1]
+  double progress = 1;    // p, in [0, 1]; below one without momentum at the receiver
   double own_weight = 1;  // a, in [0, 1]; below one it goes without progress and momentum
   MomentumAt momentum_at = MomentumAt::kNowhere;
   double momentum = 0;  // μ, in [0, 1)

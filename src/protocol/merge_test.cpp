@@ -90,6 +90,7 @@ TEST(Merge, OwnWeightIsARuleOfItsOwn) {
   EXPECT_TRUE(refused({.progress = 0.5, .own_weight = 0.5}));
   EXPECT_TRUE(refused({.own_weight = 0.5, .momentum_at = MomentumAt::kSender, .momentum = 0.1}));
   EXPECT_FALSE(refused({.progress = 0.5, .momentum_at = MomentumAt::kSender, .momentum = 0.1}));
+  EXPECT_TRUE(refused({.progress = 0.5, .momentum_at = MomentumAt::kReceiver, .momentum = 0.1}));
 }
 
 TEST(Merge, IslandsWeighWhatTheyAreGiven) {

@@ -4,8 +4,7 @@
 //
 // Copies and merges take effect between steps. A merge waits for the end of the step under which it
 // arrives. A copy takes the parameters that are there when its bytes must leave, those of the last
-// finished step, and with them a correction that has come and still waits. (With momentum, or with
-// rounds shorter than a step, the copy waits for that merge instead.)
+// finished step, and with them a correction that has come and still waits.
 #pragma once
 
 #include <memory>

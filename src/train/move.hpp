@@ -17,7 +17,7 @@ enum class Buffer : std::uint8_t {
   kSentEven,   // S, what was put on the wire; its correction when all of it has come
   kSentOdd,    // of every other round, where the next may leave before this one has been merged
   kHidden,     // z − x of own weights below one; with momentum, what the wire rounded away
-  kAnchor,     // what was sent last, moved by what was merged since
+  kAnchor,     // of momentum: the last average; from copy to merge what was copied
   kVelocity,   // momentum
   kTheta,      // θ of outer optimizers
   kEarlier,    // what the last exchange was about

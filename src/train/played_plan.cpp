@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "coordinate/roles.hpp"
-#include "train/recipes.hpp"
+#include "train/carried_plan.hpp"
 #include "train/rotation_clock.hpp"
 
 namespace cotillion {
@@ -180,6 +180,8 @@ Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::in
   for (std::size_t k = 0; k < recipe.rounds.size(); ++k)
     played.recipe.rounds[k] =
         timed(*casting, RoundId(k + 1), recipe.rounds[k], island_count(recipe), settings.pace);
+  const std::string why = why_not_by_the_clock(played.recipe);
+  if (!why.empty()) return failure("packet by packet: " + why);
   return played;
 }
 

@@ -11,14 +11,13 @@
 #include "base/text.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/policies.hpp"
+#include "train/carried_plan.hpp"
 #include "train/close_rounds.hpp"
 #include "train/rival_recipes.hpp"
 #include "train/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {
-
-constexpr std::int64_t kRoundsLooked = 64;  // they fall differently on steps each time
 
 // W of a round: the clique's own matrix, or members in proportion to their shares.
 std::vector<double> mixing_of(const PlannedRound& round, const std::vector<double>& shares) {
@@ -70,19 +69,6 @@ RecipeRound timed(const PlannedRound& round, const std::vector<double>& shares, 
   return timed;
 }
 
-// Whether of every fragment there are steps between a merge and the next copy.
-bool learns_between_flights(const Recipe& recipe) {
-  const RotationClock clock(recipe);
-  for (int i = 0; i < island_count(recipe); ++i)
-    for (int f = 0; f < recipe.fragments; ++f) {
-      bool learns = false;
-      for (std::int64_t k = 0; k < kRoundsLooked && !learns; ++k)
-        learns = clock.copy_step(k + 1, i, f) > clock.merge_step(k, i, f);
-      if (!learns) return false;
-    }
-  return true;
-}
-
 Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, PolicyText& policy,
                         const RecipeSettings& settings) {
   if (!plan.feasible)
@@ -130,11 +116,8 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   recipe.own_weight = merge.own_weight;
   recipe.momentum = merge.momentum;
   recipe.momentum_at_sender = merge.momentum_at == MomentumAt::kSender;
-  if (recipe.progress == 0 && !learns_between_flights(recipe))
-    return failure(
-        "progress=0: every step is made in flight, and nothing would be learned; give more, or "
-        "fragments=");
-  if (recipe.momentum_at_sender && !RotationClock(recipe).one_copy()) return failure(kNoMomentum);
+  const std::string why = why_not_by_the_clock(recipe);
+  if (!why.empty()) return failure(why);
   recipe.lost = settings.lost;
   recipe.own_for_missing = settings.missing == Missing::kOwnForMissing;
   recipe.seed = settings.seed;
@@ -171,34 +154,6 @@ Result<double> read_load(PolicyText& policy, Recipe& recipe) {
   const double load = (recipe.wire == WireFormat::kBf16 ? 0.5 : 1) *
                       (1 + double(recipe.moments) / recipe.moments_every);
   return policy.number("payload", load, 0.001, 1000);
-}
-
-// In shorter rounds than steps copies would leave several times before anybody has learned
-// anything, and corrections queue for the end of the step.
-Plan in_steps(const Stage& stage, Plan plan, double step_time) {
-  if (!plan.feasible) return plan;
-  double shortest = step_time;
-  for (const PlannedRound& round : plan.rounds)
-    shortest = std::min(shortest, round.length.seconds());
-  const Seconds lacks = Seconds::from_ps((step_time - shortest) * kPicosecondsPerSecond);
-  if (lacks.seconds() < step_time * 1e-9) return plan;
-  PlanSettings longer = plan.settings;
-  longer.slack = longer.slack + lacks;
-  return make_plan(stage, schedule_of(plan), longer);
-}
-
-bool is_all_of_it(double payload) {
-  return std::abs(payload - 1) <= 1e-9;
-}
-
-PlanFile loaded(const PlanFile& given, double payload) {
-  PlanFile plan = given;
-  if (is_all_of_it(payload)) return plan;
-  plan.map.payload = {std::llround(double(given.map.payload.count) * payload)};
-  const Routes routes(plan.map);
-  const Stage stage(plan.map, routes, given.plan.stage);
-  plan.plan = make_plan(stage, schedule_of(given.plan), given.plan.settings);
-  return plan;
 }
 
 std::string load_text(const Recipe& recipe, double load) {
@@ -278,14 +233,6 @@ const std::vector<PolicyName>& policy_names() {
     return names;
   }();
   return kNames;
-}
-
-PlanFile carrying(const PlanFile& given, double payload, double step_time) {
-  PlanFile plan = loaded(given, payload);
-  const Routes routes(plan.map);
-  const Stage stage(plan.map, routes, plan.plan.stage);
-  plan.plan = in_steps(stage, std::move(plan.plan), step_time);
-  return plan;
 }
 
 Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,

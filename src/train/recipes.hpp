@@ -25,10 +25,6 @@ struct PolicyName {
 };
 [[nodiscard]] const std::vector<PolicyName>& policy_names();
 
-// The same schedule, timed for a payload of so many times the map's, in rounds that are no shorter
-// than a step.
-[[nodiscard]] PlanFile carrying(const PlanFile& plan, double payload, double step_time);
-
 // Every policy may also have a learning-rate= of its own, and wire=f32|bf16|i32, which changes what
 // is sent and with it every time; payload= sets the share of the map's payload instead. The reason
 // where a policy cannot be: unknown, infeasible, momentum that would not converge, or faster than

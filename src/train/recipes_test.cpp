@@ -9,6 +9,7 @@
 #include "tests/support/plans.hpp"
 #include "train/dance.hpp"
 #include "train/played_plan.hpp"
+#include "train/rotation_clock.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {
@@ -215,6 +216,28 @@ TEST(Recipes, EveryNameMakesARecipeThatCanBeCarriedInAFile) {
       for (const VectorMove& move : dance->after(step)) EXPECT_FALSE(move.islands.empty());
     }
   }
+}
+
+TEST(Recipes, RoundsAreAStepOrLonger) {
+  PlanFile plan = paper_plan("pairs");
+  const double planned = plan.plan.rounds[0].length.seconds();
+  // Read from a file: longer than its settings tell, as with whole steps.
+  for (PlannedRound& round : plan.plan.rounds)
+    round.length = round.length + Seconds::from_ps(0.1 * kPicosecondsPerSecond);
+  RecipeSettings settings;
+  for (const double step : {planned / 2, planned + 0.05, planned + 0.3, 2 * planned}) {
+    settings.step_time = step;
+    for (const char* policy : {"plan", "plan:wire=bf16", "triangles:fragments=8", "one-peer"}) {
+      const auto made = recipe_for(plan, policy, settings);
+      ASSERT_TRUE(made.has_value()) << made.error().message;
+      for (const RecipeRound& round : made->rounds)
+        EXPECT_TRUE(is_a_step(round, step)) << policy << ' ' << round.length << ' ' << step;
+    }
+  }
+  settings.step_time = 2 * planned;
+  const auto close = recipe_for(plan, "plan:fragments=8,rounds=close", settings);
+  ASSERT_FALSE(close.has_value());
+  EXPECT_THAT(close.error().message, HasSubstr("shorter than a step"));
 }
 
 TEST(Recipes, RefusalsSayWhy) {

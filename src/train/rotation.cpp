@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "base/random.hpp"
 #include "train/dance.hpp"
 #include "train/learner.hpp"
@@ -39,10 +40,9 @@ std::vector<Cargo> cargo_of(const Recipe& recipe) {
 class Rotation final : public Dance {
  public:
   explicit Rotation(const Recipe& recipe)
-      : recipe_(recipe),
-        clock_(recipe_),
-        cargo_(cargo_of(recipe)),
-        islands_(island_count(recipe)) {}
+      : recipe_(recipe), clock_(recipe_), cargo_(cargo_of(recipe)), islands_(island_count(recipe)) {
+    COTILLION_CHECK(!recipe.momentum_at_sender || clock_.one_copy());
+  }
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     return clock_.time_after(steps);
@@ -50,7 +50,7 @@ class Rotation final : public Dance {
 
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
     std::vector<VectorMove> moves;
-    // Rounds in order, and in each the copies before the merges: rounds may be shorter than steps.
+    // Rounds in order, and in each the copies before the merges: a round may be a step.
     const auto [first, last] = clock_.rounds_at(steps);
     for (std::int64_t k = first; k <= last; ++k) {
       each(moves, k, [&, k](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
@@ -267,13 +267,13 @@ class Rotation final : public Dance {
     add(s, first, {{cargo.of}}, recipe_.wire);
     add(v, again, {{v, recipe_.momentum}, {cargo.of}, {anchor, -1}});
     add(s, again, {{anchor}, {v}}, recipe_.wire);
-    if (!rounds()) return add(anchor, who, {{cargo.of}});
+    if (!rounds_off()) return add(anchor, who, {{cargo.of}});
     // What rounding has taken away stays here and leaves next time, and is no progress.
     add(Buffer::kHidden, first, {{cargo.of}, {s, -1}});
     add(Buffer::kHidden, again, {{anchor}, {v}, {s, -1}});
     add(anchor, who, {{cargo.of}, {Buffer::kHidden, -1}});
   }
-  [[nodiscard]] bool rounds() const { return recipe_.wire != WireFormat::kF32; }
+  [[nodiscard]] bool rounds_off() const { return recipe_.wire != WireFormat::kF32; }
   // The same where an average has come and still waits for the end of the step: with p (x − S) of
   // it, which is Δ, and v that much is sent. The step then ends at what was sent and p times the
   // update.
@@ -282,15 +282,15 @@ class Rotation final : public Dance {
     const Buffer s = cargo.sent, v = Buffer::kVelocity, anchor = Buffer::kAnchor;
     const double p = cargo.keeps;
     const auto add = [&](Buffer into, std::vector<Term> terms, WireFormat wire = WireFormat::kF32) {
-      if (rounds() && into == v) terms.push_back({Buffer::kHidden, -p});
+      if (rounds_off() && into == v) terms.push_back({Buffer::kHidden, -p});
       moves.push_back(move(into, who, std::move(terms), f, wire));
     };
     add(v, {{v, recipe_.momentum}, {cargo.of, p}, {anchor, -p}});
     add(anchor, {{s}, {v}});
-    if (rounds()) add(anchor, {{anchor}, {Buffer::kHidden, p}});
+    if (rounds_off()) add(anchor, {{anchor}, {Buffer::kHidden, p}});
     add(cargo.held, {{anchor}, {cargo.of, -p}});
     add(s, {{anchor}}, recipe_.wire);
-    if (!rounds()) return;
+    if (!rounds_off()) return;
     add(Buffer::kHidden, {{anchor}, {s, -1}});
     add(anchor, {{s}});
   }
@@ -321,10 +321,10 @@ class Rotation final : public Dance {
     const double a = recipe_.own_weight, p = cargo.keeps;
     std::size_t merged = 0;
     if (pushes(cargo)) {
-      const Term average = clock_.one_copy() ? Term{s} : this->average(cargo, k, f, who);
+      const Term average = {s};  // that is what has become of it
       merged = add(cargo.of, {average, {Buffer::kAnchor, -p}, {cargo.of, p}});
       std::vector<Term> anchor = {average};
-      if (rounds()) anchor.push_back({Buffer::kHidden, p});
+      if (rounds_off()) anchor.push_back({Buffer::kHidden, p});
       add(Buffer::kAnchor, std::move(anchor));
     } else if (a < 1) {
       add(Buffer::kHidden, {{cargo.of, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});

@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
 
+constexpr std::int64_t kRoundsLooked = 64;  // they fall differently on steps each time
+
 }  // namespace
 
 bool is_a_step(const RecipeRound& round, double step_time) {
@@ -145,6 +147,33 @@ bool RotationClock::copies_ahead(std::int64_t k, int island, int fragment) const
 std::int64_t RotationClock::merged_by(std::int64_t k, int island, int fragment) const {
   const double due = start(k) + round(k).arrives[at(island, fragment)];
   return std::int64_t(std::ceil(due / recipe_.step_time - kRounding));
+}
+
+namespace {
+
+// Whether of every fragment there are steps between a merge and the next copy.
+bool learns_between_flights(const Recipe& recipe) {
+  const RotationClock clock(recipe);
+  for (int i = 0; i < island_count(recipe); ++i)
+    for (int f = 0; f < recipe.fragments; ++f) {
+      bool learns = false;
+      for (std::int64_t k = 0; k < kRoundsLooked && !learns; ++k)
+        learns = clock.copy_step(k + 1, i, f) > clock.merge_step(k, i, f);
+      if (!learns) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+std::string why_not_by_the_clock(const Recipe& recipe) {
+  if (recipe.progress == 0 && !learns_between_flights(recipe))
+    return "progress=0: every step is made in flight, and nothing would be learned; give more, or "
+           "fragments=";
+  if (recipe.momentum_at_sender && !RotationClock(recipe).one_copy())
+    return "momentum at the sender: somebody sends when another of the clique has heard everybody "
+           "already";
+  return "";
 }
 
 double copies_in_flight(const Recipe& recipe, std::int64_t last_step) {

@@ -13,10 +13,6 @@
 
 namespace cotillion {
 
-inline constexpr const char* kNoMomentum =
-    "momentum at the sender: somebody sends when another of the clique has heard everybody "
-    "already, "
-    "or an average waits in the step in which the one before it does";
 [[nodiscard]] bool is_a_step(const RecipeRound& round, double step_time);
 
 class RotationClock {
@@ -84,6 +80,9 @@ class RotationClock {
   std::vector<double> starts_;
   double period_ = 0;
 };
+
+// Why a recipe cannot be trained by; empty: it can.
+[[nodiscard]] std::string why_not_by_the_clock(const Recipe& recipe);
 
 // The most models that one island keeps copied and not merged yet, at any step up to the last: what
 // an exchange needs beyond model and optimizer.

@@ -1,7 +1,6 @@
 // The simulated exchange for rules that look at the running model when they copy and merge: own
-// weights and momentum, and rounds shorter than steps, in which a copy waits for the merge before
-// it. The network carries what islands send and brings averages; training does the protocol's own
-// arithmetic on them, at the ends of the steps that the clock names.
+// weights and momentum. The network carries what islands send and brings averages; training does
+// the protocol's own arithmetic on them, at the ends of the steps that the clock names.
 #pragma once
 
 #include "sim/simulation.hpp"

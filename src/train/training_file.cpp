@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <sstream>
 #include <stdexcept>
+
 #include "train/rotation_clock.hpp"
 
 namespace cotillion {
@@ -167,7 +168,10 @@ std::string wrong_with(const Recipe& recipe) {
       if (round.arrives[t] > (round.length + next.leaves[t]) * (1 + 1e-9))
         return "a fragment leaves again before it has arrived";
   }
-  if (timed && recipe.momentum_at_sender && !RotationClock(recipe).one_copy()) return kNoMomentum;
+  if (recipe.momentum >= 1) return "momentum is not below 1";
+  if (timed && recipe.own_weight < 1 && (recipe.progress < 1 || recipe.momentum > 0))
+    return "own_weight goes without progress and momentum";
+  if (timed) return why_not_by_the_clock(recipe);
   return "";
 }
 
