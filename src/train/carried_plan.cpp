@@ -8,12 +8,12 @@
 namespace cotillion {
 namespace {
 
-constexpr double kRounding = 1e-9;
+constexpr double kNothing = 1e-9;  // of a payload or a step
 
 }  // namespace
 
 bool is_all_of_it(double payload) {
-  return std::abs(payload - 1) <= kRounding;
+  return std::abs(payload - 1) <= kNothing;
 }
 
 PlanFile loaded(const PlanFile& given, double payload) {
@@ -35,7 +35,7 @@ Plan in_steps(const Stage& stage, Plan plan, double step_time) {
   };
   // A plan may have been read whose rounds are longer than its settings tell: then once is not
   // enough.
-  for (int again = 0; plan.feasible && lacks() > step_time * kRounding && again < 3; ++again) {
+  for (int again = 0; plan.feasible && lacks() > step_time * kNothing && again < 3; ++again) {
     PlanSettings longer = plan.settings;
     longer.slack = longer.slack + Seconds::from_ps(lacks() * kPicosecondsPerSecond);
     plan = make_plan(stage, schedule_of(plan), longer);

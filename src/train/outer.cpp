@@ -168,9 +168,9 @@ class Eager final : public Outer {
 
 // NoLoCo: random pairs in place of everyone, and a pull towards the pair's mean:
 // v ← μv + rate·W(x − θ) − γ(θ − Wθ),  θ ← θ + v.
-class Pairs final : public Outer {
+class RandomPairs final : public Outer {
  public:
-  explicit Pairs(const Recipe& recipe) : Outer(recipe) {
+  explicit RandomPairs(const Recipe& recipe) : Outer(recipe) {
     starts_.push_back(0);
     for (const RecipeRound& round : recipe.rounds) starts_.push_back(starts_.back() + round.length);
   }
@@ -207,7 +207,7 @@ class Pairs final : public Outer {
 std::unique_ptr<Dance> make_outer_dance(const Recipe& recipe) {
   if (recipe.kind == Recipe::Kind::kStreaming) return std::make_unique<Streaming>(recipe);
   if (recipe.kind == Recipe::Kind::kEager) return std::make_unique<Eager>(recipe);
-  if (recipe.kind == Recipe::Kind::kPairs) return std::make_unique<Pairs>(recipe);
+  if (recipe.kind == Recipe::Kind::kPairs) return std::make_unique<RandomPairs>(recipe);
   return std::make_unique<Outer>(recipe);
 }
 
