@@ -104,4 +104,11 @@ void Merge::apply_late(std::uint64_t first, std::span<float> x,
   }
 }
 
+std::size_t Merge::bytes() const {
+  std::size_t kept = 0;
+  for (const auto* values : {&hidden_, &late_, &anchor_, &velocity_, &theta_})
+    kept += values->size() * sizeof(float);
+  return kept;
+}
+
 }  // namespace cotillion

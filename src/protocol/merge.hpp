@@ -68,6 +68,8 @@ class Merge {
   // What came late, as the difference it makes to the average.
   void apply_late(std::uint64_t first, std::span<float> x, std::span<const double> difference);
 
+  [[nodiscard]] std::size_t bytes() const;  // of what is kept for every element
+
  private:
   MergeSettings settings_;
   // By element; empty unless needed.

@@ -19,6 +19,14 @@ void pause_ns(std::int64_t ns) {
   (void)::nanosleep(&wait, nullptr);
 }
 
+bool hears_nobody(const DeskAccount& account) {
+  const std::span absences(account.absences.data(),
+                           std::min<std::size_t>(account.absent, account.absences.size()));
+  return account.members > 1 && absences.size() + 1 == account.members &&
+         std::all_of(absences.begin(), absences.end(),
+                     [&](const DeskAbsence& one) { return one.chunks == account.chunks; });
+}
+
 }  // namespace
 
 DeskClock::DeskClock(DeskClient desk, const PlayedPlan& played, const Casting& casting,
@@ -28,18 +36,32 @@ DeskClock::DeskClock(DeskClient desk, const PlayedPlan& played, const Casting& c
       casting_(casting),
       island_(island),
       rounds_(rounds),
-      taken_(std::size_t(casting.job().fragments)) {}
+      taken_(std::size_t(casting.job().fragments)) {
+  if (looks_at_the_model(played.recipe)) merge_.emplace(played.recipe, casting.job());
+}
 
-// Copies before merges: a correction that has not been taken yet befalls the copy on the desk.
+// Copies before merges: a correction that has not been taken yet befalls the copy on the desk. Only
+// where a copy is made of what merges leave behind does it wait for its own fragment's.
 Result<bool> DeskClock::between(std::int64_t steps, Learner& learner) {
   if (steps > 0) desk_.count_step();
   // The agent is ready when there is a first copy of everything.
   for (int f = 0; steps == 0 && f < desk_.desk().fragments(); ++f)
-    if (auto laid = lay(f, learner); !laid) return laid;
-  for (const Appointment& due : clock_.copies(island_, steps))
-    if (auto offered = offer(due, learner); !offered) return offered;
-  for (const Appointment& due : clock_.merges(island_, steps))
-    if (auto taken = take(due, learner); !taken) return taken;
+    if (auto laid = desk_.offer_fragment(f,
+                                         [&](std::uint64_t first, std::span<float> values) {
+                                           learner.read(0, std::int64_t(first), values);
+                                         });
+        !laid)
+      return laid;
+  std::vector<Errand> later;
+  for (const Errand& due : clock_.errands(island_, steps)) {
+    if (due.round >= rounds_) continue;
+    if (due.merges || (merge_ && !later.empty() && later.back().fragment == due.fragment))
+      later.push_back(due);
+    else if (auto offered = offer(due, learner); !offered)
+      return offered;
+  }
+  for (const Errand& due : later)
+    if (auto done = due.merges ? take(due, learner) : offer(due, learner); !done) return done;
   return true;
 }
 
@@ -53,8 +75,7 @@ std::int64_t DeskClock::leaves(std::int64_t k, int fragment) const {
   return when.ps / 1000;
 }
 
-Result<bool> DeskClock::offer(const Appointment& due, Learner& learner) {
-  if (due.round >= rounds_) return true;
+Result<bool> DeskClock::offer(const Errand& due, Learner& learner) {
   std::int64_t before = due.round - 1;
   while (before >= 0 && !clock_.meets(before, island_)) --before;
   const bool begun = desk_.desk().words().round.load() > 0;
@@ -74,18 +95,15 @@ Result<bool> DeskClock::offer(const Appointment& due, Learner& learner) {
     }
   }
   ++account_.copies;
-  return lay(due.fragment, learner);
-}
-
-Result<bool> DeskClock::lay(int fragment, Learner& learner) {
-  return desk_.offer_fragment(fragment, [&](std::uint64_t first, std::span<float> values) {
+  const bool ahead = clock_.leaves_ahead(due.round, island_, due.fragment);
+  return desk_.offer_fragment(due.fragment, [&](std::uint64_t first, std::span<float> values) {
     learner.read(0, std::int64_t(first), values);
+    if (merge_) merge_->to_laid(first, values, ahead);
   });
 }
 
-Result<bool> DeskClock::take(const Appointment& due, Learner& learner) {
+Result<bool> DeskClock::take(const Errand& due, Learner& learner) {
   const auto round = RoundId(due.round + 1);
-  if (due.round >= rounds_) return true;
   if (auto known = learn_origin(); !known) return known;
   const std::int64_t ends = casting_.start_of(round + 1, {0}).ps / 1000;
   RoundId& taken = taken_[std::size_t(due.fragment)];
@@ -96,8 +114,7 @@ Result<bool> DeskClock::take(const Appointment& due, Learner& learner) {
     if (!correction)
       return failure(fmt::format("fragment {} of round {}: {}", due.fragment, round,
                                  correction.error().message));
-    learner.merge(0, std::int64_t(correction->first), double(correction->account.scale),
-                  correction->values);
+    merge(due, *correction, learner);
     taken = std::max(taken, correction->account.round);
     account_.absent += correction->account.absent;
     if (correction->account.rounds > 1) ++account_.together;
@@ -105,6 +122,19 @@ Result<bool> DeskClock::take(const Appointment& due, Learner& learner) {
     desk_.done(*correction);
   }
   return true;
+}
+
+void DeskClock::merge(const Errand& due, const Correction& correction, Learner& learner) {
+  const auto first = std::int64_t(correction.first);
+  if (!merge_) return learner.merge(0, first, double(correction.account.scale), correction.values);
+  const bool waited = clock_.leaves_ahead(due.round + 1, island_, due.fragment);
+  // Who hears nobody gives nothing up, unless the next copy has left without it.
+  if (hears_nobody(correction.account) && !waited)
+    return learner.merge(0, first, 1, correction.values);
+  std::vector<float> x(correction.values.size());
+  learner.read(0, first, x);
+  merge_->apply(correction.first, x, correction.values, clock_.round(due.round).everyone, waited);
+  learner.merge(0, first, 0, x);
 }
 
 // The round in play and its start are two words: what was read is right when it did not change for

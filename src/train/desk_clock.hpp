@@ -7,6 +7,7 @@
 #pragma once
 
 #include "run/desk_client.hpp"
+#include "train/desk_merge.hpp"
 #include "train/island_link.hpp"
 #include "train/learner.hpp"
 #include "train/played_plan.hpp"
@@ -24,12 +25,14 @@ class DeskClock {
   // of the model is copied besides. An Error says who is late, or what has happened to the job.
   [[nodiscard]] Result<bool> between(std::int64_t steps, Learner& learner);
   [[nodiscard]] const LabAccount& account() const { return account_; }
+  // That own weights and momentum keep here.
+  [[nodiscard]] std::size_t bytes() const { return merge_ ? merge_->bytes() : 0; }
 
  private:
-  using Appointment = RotationClock::Appointment;
-  [[nodiscard]] Result<bool> offer(const Appointment& due, Learner& learner);
-  [[nodiscard]] Result<bool> lay(int fragment, Learner& learner);
-  [[nodiscard]] Result<bool> take(const Appointment& due, Learner& learner);
+  using Errand = RotationClock::Errand;
+  [[nodiscard]] Result<bool> offer(const Errand& due, Learner& learner);
+  [[nodiscard]] Result<bool> take(const Errand& due, Learner& learner);
+  void merge(const Errand& due, const Correction& correction, Learner& learner);
   [[nodiscard]] Result<bool> learn_origin();
   // From the start of round one, ns.
   [[nodiscard]] std::int64_t leaves(std::int64_t k, int fragment) const;
@@ -39,8 +42,9 @@ class DeskClock {
   const Casting& casting_;
   const IslandId island_;
   const int rounds_;
-  std::int64_t origin_ns_ = 0;  // of round one, on the wall clock; 0: not known yet
-  std::vector<RoundId> taken_;  // by fragment: the newest
+  std::optional<DeskMerge> merge_;  // for rules that look at the running model
+  std::int64_t origin_ns_ = 0;      // of round one, on the wall clock; 0: not known yet
+  std::vector<RoundId> taken_;      // by fragment: the newest
   LabAccount account_;
 };
 

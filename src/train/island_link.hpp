@@ -34,7 +34,7 @@ struct LabAccount {
   std::uint64_t together = 0;          // corrections that came with another one
   std::uint64_t absent = 0;            // contributions that were missing in corrections
   std::uint64_t resident = 0;          // bytes of this process's own, without libraries
-  std::uint64_t kept = 0, moving = 0;  // and of its learner, see Learner::Memory
+  std::uint64_t kept = 0, moving = 0;  // of its learner (Learner::Memory) and its DeskMerge
 };
 
 class IslandLink {

@@ -12,6 +12,7 @@
 #include "lab/scale.hpp"
 #include "lab/steady.hpp"
 #include "lab/troupe.hpp"
+#include "train/desk_merge.hpp"
 #include "train/lab_island.hpp"
 #include "train/rotation_clock.hpp"
 
@@ -40,7 +41,8 @@ class Lab final : public Carrier {
     play_.patience = to_text(played_.casting.patience);
     play_.exchange = played_.casting.exchange == Exchange::kWhole ? "whole" : "streamed";
     play_.fragments = played_.recipe.fragments;
-    play_.progress_kept = played_.recipe.progress;
+    // Where training code does the merging, agents bring average − S.
+    play_.progress_kept = looks_at_the_model(played_.recipe) ? 1 : played_.recipe.progress;
     play_.element = name_of(played_.casting.element);
     play_.exponent = kGridExponent;
     play_.rehearse = false;
@@ -188,8 +190,6 @@ class Lab final : public Carrier {
 
 std::string why_not_in_a_lab(const Recipe& recipe) {
   if (recipe.moments > 0) return "only the ideal exchange has moments=";
-  if (recipe.own_weight < 1 || recipe.momentum > 0)
-    return "agents hand corrections back; own weights and momentum are for other exchanges";
   if (recipe.own_for_missing)
     return "agents take the mean of those present; --missing own is for other exchanges";
   return "";
@@ -200,7 +200,8 @@ Result<std::unique_ptr<Carrier>> lab_carrier(const PlayedPlan& played, std::int6
                                              RemoteLearner& learner,
                                              std::function<void(const LabTrainingAccount&)> told) {
   if (const std::string why = why_not_in_a_lab(played.recipe); !why.empty()) return failure(why);
-  if (!settings.faults.islands.empty()) return failure(kFaultsOfLinksOnly);
+  if (const std::string why = why_not_under(settings.faults, played.recipe); !why.empty())
+    return failure(why);
   auto lab = std::make_unique<Lab>(played, steps, settings, learner, std::move(told));
   if (const auto built = lab->build(); !built) return Unexpected<Error>{built.error()};
   return std::unique_ptr<Carrier>(std::move(lab));

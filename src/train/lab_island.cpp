@@ -55,7 +55,7 @@ class Trainee {
         LabAccount account = clock_->account();
         account.resident = memory_in_use("self");
         const Learner::Memory memory = learner_->memory();
-        account.kept = std::uint64_t(memory.kept);
+        account.kept = std::uint64_t(memory.kept) + clock_->bytes();
         account.moving = std::uint64_t(memory.moving);
         return std::string(bytes_of_value(account));
       }

@@ -148,6 +148,14 @@ Faults slowed(Faults faults, int pace) {
   return faults;
 }
 
+std::string why_not_under(const Faults& faults, const Recipe& recipe) {
+  if (!faults.islands.empty()) return kFaultsOfLinksOnly;
+  if (!faults.lanes.empty() && recipe.momentum > 0 && recipe.progress < 1)
+    return "momentum with progress= is not trained under --faults: whether anybody was heard is "
+           "known too late for what leaves next";
+  return "";
+}
+
 Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::int64_t elements,
                              const PacketSettings& settings) {
   if (recipe.kind != Recipe::Kind::kRotation || !recipe.policy.starts_with("plan"))

@@ -28,12 +28,13 @@ struct PlayedPlan {
 // The same on links that are so many times longer and slower: everything takes so many times as
 // long.
 void slow_down(PlanFile& plan, int pace);
-// And what befalls them, at the plan's times. Islands and clocks cannot be trained under what
-// befalls those.
+// And what befalls them, at the plan's times.
+[[nodiscard]] Faults slowed(Faults faults, int pace);
 inline constexpr const char* kFaultsOfLinksOnly =
     "faults of islands, edges and clocks are simulated, not trained under: all islands step "
     "together";
-[[nodiscard]] Faults slowed(Faults faults, int pace);
+// Why a recipe cannot be trained under these, in words; empty where it can.
+[[nodiscard]] std::string why_not_under(const Faults& faults, const Recipe& recipe);
 
 struct PacketSettings {
   Duration patience{1'000'000'000};  // of edges, beyond a packet's latest planned arrival

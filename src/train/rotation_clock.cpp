@@ -101,6 +101,16 @@ RotationClock::Rounds RotationClock::rounds_at(std::int64_t steps) const {
   return {std::max<std::int64_t>(0, first), round_at(double(steps + 1) * recipe_.step_time)};
 }
 
+std::vector<RotationClock::Errand> RotationClock::errands(int island, std::int64_t steps) const {
+  std::vector<Errand> errands;
+  for (const Appointment& due : copies(island, steps))
+    errands.push_back({due.fragment, due.round, false});
+  for (const Appointment& due : merges(island, steps))
+    errands.push_back({due.fragment, due.round, true});
+  std::sort(errands.begin(), errands.end());
+  return errands;
+}
+
 bool RotationClock::meets(std::int64_t k, int island) const {
   const auto n = recipe_.islands.size();
   const auto own = round(k).mixing.begin() + std::ptrdiff_t(std::size_t(island) * n);

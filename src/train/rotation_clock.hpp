@@ -52,6 +52,19 @@ class RotationClock {
   [[nodiscard]] std::vector<Appointment> copies(int island, std::int64_t steps) const;
   [[nodiscard]] std::vector<Appointment> merges(int island, std::int64_t steps) const;
   [[nodiscard]] bool meets(std::int64_t k, int island) const;
+  // Both, fragment by fragment, as they follow each other: round by round, and in each the copy
+  // before the merge.
+  struct Errand {
+    int fragment = 0;
+    std::int64_t round = 0;
+    bool merges = false;
+    friend auto operator<=>(const Errand&, const Errand&) = default;
+  };
+  [[nodiscard]] std::vector<Errand> errands(int island, std::int64_t steps) const;
+  // Whether a copy leaves while the correction of its island's round before waits for a step's end.
+  [[nodiscard]] bool leaves_ahead(std::int64_t k, int island, int fragment) const {
+    return copies_ahead(k, island, fragment) && meets(k, island) && meets(k - 1, island);
+  }
 
   // Rounds of which something may be copied or merged after so many steps.
   struct Rounds {

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "train/desk_merge.hpp"
 #include "train/fragment_places.hpp"
 #include "train/rotation_clock.hpp"
 #include "train/stepwise_carrier.hpp"
@@ -216,7 +217,6 @@ class Simulated final : public Carrier {
 
 Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, const Faults& faults,
                                                    std::int64_t steps) {
-  if (!faults.islands.empty()) return failure(kFaultsOfLinksOnly);
   const Recipe& recipe = played.recipe;
   SimulationSettings settings;
   settings.faults = slowed(faults, played.pace);
@@ -228,12 +228,8 @@ Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, con
   settings.rounds = rounds_within(recipe, steps) + 1;
   if (recipe.moments > 0) return failure("only the ideal exchange has moments=");
   settings.actors.exponent = kGridExponent;
-  if (!faults.lanes.empty() && recipe.momentum > 0 && recipe.progress < 1)
-    return failure(
-        "momentum with progress= is not simulated under --faults: whether anybody was heard is "
-        "known too late for what leaves next");
-  if (recipe.own_weight < 1 || recipe.momentum > 0)
-    return stepwise_carrier(played, std::move(settings));
+  if (const std::string why = why_not_under(faults, recipe); !why.empty()) return failure(why);
+  if (looks_at_the_model(recipe)) return stepwise_carrier(played, std::move(settings));
   const auto casting = Casting::make(played.plan, played.casting);
   if (!casting) return Unexpected<Error>{casting.error()};
   return std::unique_ptr<Carrier>(

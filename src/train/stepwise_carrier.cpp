@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <compare>
 #include <condition_variable>
 #include <limits>
 #include <map>
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "train/desk_merge.hpp"
 #include "train/fragment_places.hpp"
 #include "train/rotation_clock.hpp"
 
@@ -46,13 +46,8 @@ struct Place {
 // What an island's training has to do about a fragment after a step, in order: rounds as they come,
 // and in each the copy before the merge.
 struct Errands {
-  struct Due {
-    std::int64_t round = 0;
-    bool merges = false;
-    friend auto operator<=>(const Due&, const Due&) = default;
-  };
   int island = 0, fragment = 0;
-  std::vector<Due> due;
+  std::vector<RotationClock::Errand> due;
   std::size_t next = 0;
   bool merges = false;
 };
@@ -72,15 +67,8 @@ class Stepwise final : public Carrier {
         dance_(make_dance(recipe_)),
         steps_(std::size_t(islands_), 0),
         places_(job, recipe_.grain, islands_) {
-    MergeSettings merge = settings_.actors.merge;
     // Over there it is average − p S.
-    settings_.actors.merge = {.missing = merge.missing, .progress = merge.progress};
-    merge.own_weight = recipe_.own_weight;
-    merge.momentum = recipe_.momentum;
-    merge.momentum_only_with_everyone = true;
-    if (recipe_.momentum > 0)
-      merge.momentum_at = recipe_.momentum_at_sender ? MomentumAt::kSender : MomentumAt::kReceiver;
-    for (int i = 0; i < islands_; ++i) merges_.emplace_back(job_, merge);
+    for (int i = 0; i < islands_; ++i) merges_.emplace_back(job_, merge_settings_of(recipe_));
     settings_.actors.step_time = {
         std::llround(recipe_.step_time * played.pace * kPicosecondsPerSecond)};
     settings_.step = [this](Actor&, IslandId island, std::uint64_t step) {
@@ -163,20 +151,13 @@ class Stepwise final : public Carrier {
 
   // Training's side.
   void add_errands(std::vector<Errands>& errands, int island, std::int64_t steps) const {
-    std::map<int, Errands> by_fragment;
-    const auto add = [&](const RotationClock::Appointment& due, bool merges) {
-      if (due.round >= settings_.rounds) return;
-      Errands& some = by_fragment[due.fragment];
-      some.island = island;
-      some.fragment = due.fragment;
-      some.merges = some.merges || merges;
-      some.due.push_back({due.round, merges});
-    };
-    for (const auto& due : clock_.copies(island, steps)) add(due, false);
-    for (const auto& due : clock_.merges(island, steps)) add(due, true);
-    for (auto& [fragment, some] : by_fragment) {
-      std::sort(some.due.begin(), some.due.end());
-      errands.push_back(std::move(some));
+    for (const RotationClock::Errand& due : clock_.errands(island, steps)) {
+      if (due.round >= settings_.rounds) continue;
+      if (errands.empty() || errands.back().island != island ||
+          errands.back().fragment != due.fragment)
+        errands.push_back({island, due.fragment, {}, 0, false});
+      errands.back().merges = errands.back().merges || due.merges;
+      errands.back().due.push_back(due);
     }
   }
   // Over there islands take their turns in an order of their own, each merging and copying again
@@ -192,12 +173,12 @@ class Stepwise final : public Carrier {
       wait(lock, [&] { return std::any_of(errands.begin(), errands.end(), can_go_on); });
       for (Errands& some : errands)
         for (; can_go_on(some); ++some.next) {
-          const auto [round, merges] = some.due[some.next];
-          const std::span<float> x = places_.part(models[std::size_t(some.island)], some.fragment);
+          const auto [fragment, round, merges] = some.due[some.next];
+          const std::span<float> x = places_.part(models[std::size_t(some.island)], fragment);
           if (merges)
-            merge(round, some.island, some.fragment, x);
+            merge(round, some.island, fragment, x);
           else
-            copy(round, some.island, some.fragment, x);
+            copy(round, some.island, fragment, x);
         }
       changed_.notify_all();
     }
@@ -207,14 +188,10 @@ class Stepwise final : public Carrier {
     const auto passage = passages.find(k);
     return passage != passages.end() && passage->second.correction.has_value();
   }
-  [[nodiscard]] bool leaves_ahead(std::int64_t k, int island, int f) const {
-    return clock_.copies_ahead(k, island, f) && clock_.meets(k, island) &&
-           clock_.meets(k - 1, island);
-  }
   void copy(std::int64_t k, int island, int f, std::span<const float> x) {
     Passage passage;
     passage.offered.assign(x.begin(), x.end());
-    passage.ahead = leaves_ahead(k, island, f);
+    passage.ahead = clock_.leaves_ahead(k, island, f);
     merges_[std::size_t(island)].to_sent(std::uint64_t(places_.span(f).first), passage.offered,
                                          passage.ahead);
     places_.at(island, f).passages[k] = std::move(passage);
@@ -228,7 +205,8 @@ class Stepwise final : public Carrier {
       average[e] = recipe_.progress * sent[e] + double((*passage.correction)[e]);
     if (!passage.alone)
       merges_[std::size_t(island)].apply(std::uint64_t(places_.span(f).first), x, average, sent,
-                                         clock_.round(k).everyone, leaves_ahead(k + 1, island, f));
+                                         clock_.round(k).everyone,
+                                         clock_.leaves_ahead(k + 1, island, f));
     // The next copy may have left with it; the one after that knows it from the model.
     passages.erase(passages.begin(), passages.lower_bound(k));
   }
