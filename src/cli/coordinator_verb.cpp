@@ -31,6 +31,7 @@ struct Options {
   std::string exchange = "whole";
   int fragments = 8;
   double progress = 1;
+  std::string missing = "mean";
   std::string element = "f32";
   int exponent = 0;
   int shards = 1;
@@ -63,6 +64,7 @@ CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
   settings.casting.exchange = options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
   settings.casting.fragments = options.fragments;
   settings.progress = options.progress;
+  if (options.missing == "own") settings.missing = Missing::kOwnForMissing;
   if (const auto safe = checked(MergeSettings{.progress = options.progress}, false); !safe)
     throw Stop{kUsedWrongly, "--progress: " + safe.error().message};
   if (options.progress == 0 && options.exchange == "whole")
@@ -80,6 +82,7 @@ std::vector<std::pair<std::string, std::string>> said_settings(const Options& op
     said.emplace_back("fragments", std::to_string(options.fragments));
   if (options.element != "f32") said.emplace_back("element", options.element);
   if (options.progress != 1) said.emplace_back("progress", fmt::format("{}", options.progress));
+  if (options.missing != "mean") said.emplace_back("missing", options.missing);
   return said;
 }
 
@@ -264,6 +267,10 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
   verb->add_option("--progress", options->progress,
                    "The share of what an island learned while a copy flew that a merge keeps "
                    "(default 1: all, as in the paper; docs/study.md)");
+  verb->add_option("--missing", options->missing,
+                   "In place of contributions that are missing: mean (default), the average of "
+                   "those that came, or own, the island's own")
+      ->check(CLI::IsMember({"mean", "own"}));
   verb->add_option("--element", options->element, "On the wire: f32 (default), bf16 or i32")
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));
   verb->add_option("--exponent", options->exponent,

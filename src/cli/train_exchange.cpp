@@ -95,9 +95,8 @@ class Trainer {
       auto played = as_played(plan_, recipe, elements, {patience_of(exchanges_), exchanges_.pace});
       if (!played) throw Stop{kUsedWrongly, played.error().message};
       // Before anything is trained another way.
-      const std::string why =
-          exchanges_.has("lab") ? why_not_in_a_lab(played->recipe) : std::string();
-      if (!why.empty()) throw Stop{kUsedWrongly, recipe.name + ": " + why};
+      if (const std::string why = why_not_under(faults_, played->recipe); !why.empty())
+        throw Stop{kUsedWrongly, recipe.name + ": " + why};
       played_.emplace(recipe.name, std::move(*played));
     }
   }

@@ -353,6 +353,7 @@ void Coordinator::assign(Instant now, CoordinatorOutbox& out) {
   assignment.casting = settings_.casting;
   assignment.exponent = settings_.exponent;
   assignment.progress = settings_.progress;
+  assignment.missing = settings_.missing;
   assignment.port = settings_.port;
   assignment.shards = settings_.shards;
   for (const Place& place : places_)

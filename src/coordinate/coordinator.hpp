@@ -40,6 +40,7 @@ struct CoordinatorSettings {
   int epoch = 0;
   int exponent = 0;     // of i32 jobs
   double progress = 1;  // that merges keep (protocol/merge)
+  Missing missing = Missing::kMeanOfPresent;
   CastingSettings casting;
   std::uint16_t port = kUdpPort;     // of the groups
   int shards = 1;                    // threads that share the work at every member

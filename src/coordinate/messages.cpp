@@ -36,8 +36,8 @@ bool same(const SenderCounters& a, const SenderCounters& b) {
 bool operator==(const Assignment& a, const Assignment& b) {
   return a.job == b.job && a.epoch == b.epoch && a.rounds == b.rounds && a.you == b.you &&
          a.plan == b.plan && a.plan_text == b.plan_text && same(a.casting, b.casting) &&
-         a.exponent == b.exponent && a.progress == b.progress && a.seats == b.seats &&
-         a.shards == b.shards && a.port == b.port;
+         a.exponent == b.exponent && a.progress == b.progress && a.missing == b.missing &&
+         a.seats == b.seats && a.shards == b.shards && a.port == b.port;
 }
 
 bool operator==(const RoundReport& a, const RoundReport& b) {

@@ -14,6 +14,7 @@
 
 #include "coordinate/casting.hpp"
 #include "protocol/counters.hpp"
+#include "protocol/merge.hpp"
 #include "protocol/seal.hpp"
 
 namespace cotillion {
@@ -94,6 +95,7 @@ struct Assignment {
   CastingSettings casting;
   int exponent = 0;     // of i32 jobs
   double progress = 1;  // that merges keep (protocol/merge)
+  Missing missing = Missing::kMeanOfPresent;
   std::vector<Seat> seats;
   std::uint16_t port = kUdpPort;  // of the groups; shard s uses port + s
   int shards = 1;  // threads that share the work at every member; each is a job of its own

@@ -25,6 +25,7 @@ struct PlaySettings {
   std::string element = "f32";
   int exponent = 0;          // of i32
   double progress_kept = 1;  // by merges, of what was learned in flight
+  std::string missing = "mean";
   std::vector<Death> deaths;
   bool rehearse = true;  // without training code; otherwise agents wait for it at desk_socket()
   std::function<void(const std::string&)> progress = [](const std::string&) {};

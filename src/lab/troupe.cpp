@@ -71,6 +71,7 @@ Result<bool> Troupe::start_everyone(const std::string& plan) {
                             "--element",   settings_.element,
                             "--exponent",  std::to_string(settings_.exponent),
                             "--progress",  fmt::format("{}", settings_.progress_kept),
+                            "--missing",   settings_.missing,
                             "--start-in",  to_text(kLabStartIn),
                             "-o",          settings_.folder + "/outcome.json"});
   if (!coordinator) return coordinator;

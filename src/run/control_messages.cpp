@@ -113,6 +113,7 @@ struct Writer {
     into->set_shards(assignment.shards);
     into->set_port(assignment.port);
     into->set_progress(assignment.progress);
+    into->set_own_for_missing(assignment.missing == Missing::kOwnForMissing);
     for (const Seat& seat : assignment.seats) {
       auto* place = into->add_seats();
       write(seat.who, place->mutable_who());
@@ -184,6 +185,7 @@ Result<Message> read(const control::Assignment& from) {
   into.shards = from.shards();
   into.port = std::uint16_t(from.port());
   if (from.has_progress()) into.progress = from.progress();
+  if (from.own_for_missing()) into.missing = Missing::kOwnForMissing;
   bool good = read(from.you(), into.you) && from.job() == into.job && from.rounds() >= 1 &&
               from.shards() >= 1 && from.shards() <= kShardsMax && from.port() >= 1 &&
               from.port() + std::uint32_t(from.shards()) <= 65'536 && into.progress >= 0 &&

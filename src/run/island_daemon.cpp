@@ -50,6 +50,7 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
       std::max(hosting.sending.catch_up, Duration{casting.settings().patience.ps / 2});
   hosting.receiving = receiver_role(plan, casting, role, self);
   hosting.merging.progress = job.progress;
+  hosting.merging.missing = job.missing;
   hosting.exponent = job.exponent;
   hosting.self = self;
   hosting.elements = casting.job().elements;

@@ -43,6 +43,7 @@ class Lab final : public Carrier {
     play_.fragments = played_.recipe.fragments;
     // Where training code does the merging, agents bring average − S.
     play_.progress_kept = looks_at_the_model(played_.recipe) ? 1 : played_.recipe.progress;
+    play_.missing = played_.recipe.own_for_missing ? "own" : "mean";
     play_.element = name_of(played_.casting.element);
     play_.exponent = kGridExponent;
     play_.rehearse = false;
@@ -188,18 +189,10 @@ class Lab final : public Carrier {
 
 }  // namespace
 
-std::string why_not_in_a_lab(const Recipe& recipe) {
-  if (recipe.moments > 0) return "only the ideal exchange has moments=";
-  if (recipe.own_for_missing)
-    return "agents take the mean of those present; --missing own is for other exchanges";
-  return "";
-}
-
 Result<std::unique_ptr<Carrier>> lab_carrier(const PlayedPlan& played, std::int64_t steps,
                                              const LabTrainingSettings& settings,
                                              RemoteLearner& learner,
                                              std::function<void(const LabTrainingAccount&)> told) {
-  if (const std::string why = why_not_in_a_lab(played.recipe); !why.empty()) return failure(why);
   if (const std::string why = why_not_under(settings.faults, played.recipe); !why.empty())
     return failure(why);
   auto lab = std::make_unique<Lab>(played, steps, settings, learner, std::move(told));

@@ -28,11 +28,8 @@ struct LabTrainingAccount {
   std::vector<std::string> problems;  // sentences
 };
 
-// What of a recipe the desk does not carry, in words; empty where it carries all of it.
-[[nodiscard]] std::string why_not_in_a_lab(const Recipe& recipe);
-
 // For a run of so many steps by the played recipe; `learner` must outlive it. `told` is called when
-// the training is over and everybody has left. Refuses rules that the desk does not carry.
+// the training is over and everybody has left.
 [[nodiscard]] Result<std::unique_ptr<Carrier>> lab_carrier(
     const PlayedPlan& played, std::int64_t steps, const LabTrainingSettings& settings,
     RemoteLearner& learner, std::function<void(const LabTrainingAccount&)> told);

@@ -167,6 +167,7 @@ Result<PlayedPlan> as_played(const PlanFile& plan, const Recipe& recipe, std::in
     if (round.arrives.back() > round.length)
       return failure(
           "rounds=close is for ideal exchanges: packets of one round end before the next");
+  if (recipe.moments > 0) return failure("moments= is for ideal exchanges");
   if (recipe.lost > 0) return failure("--lose is for ideal exchanges; here --faults loses packets");
   for (const Link& link : plan.map.links)
     for (const Duration latency : link.latency)

@@ -226,7 +226,6 @@ Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, con
   settings.actors.merge.progress = recipe.progress;
   if (recipe.own_for_missing) settings.actors.merge.missing = Missing::kOwnForMissing;
   settings.rounds = rounds_within(recipe, steps) + 1;
-  if (recipe.moments > 0) return failure("only the ideal exchange has moments=");
   settings.actors.exponent = kGridExponent;
   if (const std::string why = why_not_under(faults, recipe); !why.empty()) return failure(why);
   if (looks_at_the_model(recipe)) return stepwise_carrier(played, std::move(settings));
