@@ -63,6 +63,12 @@ std::string PolicyText::word(const std::string& key, const std::string& otherwis
   return found->second;
 }
 
+void PolicyText::refuse(const std::string& key, const std::string& why) {
+  const auto found = values_.find(key);
+  if (found != values_.end() && wrong_.empty())
+    wrong_ = fmt::format("{}={}: {}", key, found->second, why);
+}
+
 std::string PolicyText::refusal() const {
   if (!wrong_.empty()) return fmt::format("policy {}: {}", name_, wrong_);
   for (const auto& [key, value] : values_)

@@ -20,6 +20,9 @@ class PolicyText {
   [[nodiscard]] std::string word(const std::string& key, const std::string& otherwise,
                                  const std::set<std::string>& known);
 
+  // A setting that would change nothing beside the others, if it was given: remembered, too.
+  void refuse(const std::string& key, const std::string& why);
+
   // Once all settings have been asked for: what could not be read, or belongs to nobody. Empty
   // where all is well.
   [[nodiscard]] std::string refusal() const;

@@ -86,6 +86,8 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   const std::string at = policy.word("at", "sender", {"sender", "receiver", "everyone"});
   if (merge.momentum > 0)
     merge.momentum_at = at == "sender" ? MomentumAt::kSender : MomentumAt::kReceiver;
+  else
+    policy.refuse("at", "there is no momentum; give momentum= above 0 too, or leave at= out");
   merge.momentum_only_with_everyone = at == "everyone";
   bool always = true, ever = false;
   for (const PlannedRound& round : plan.rounds) {
@@ -272,7 +274,14 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
   recipe.name += load_text(recipe, *load);
   const std::string wrong = wrong_load(recipe);
   if (!wrong.empty()) return failure(fmt::format("policy {}: {}", policy->name(), wrong));
+  if (recipe.moments == 0)
+    policy->refuse("moments-every", recipe.kind == Recipe::Kind::kRotation
+                                        ? "no moments travel; give moments=second or both too, or "
+                                          "leave moments-every= out"
+                                        : "no moments travel under this policy; leave it out");
   recipe.learning_rate = policy->number("learning-rate", 0, 0, 10);
+  if (recipe.learning_rate == 0)
+    policy->refuse("learning-rate", "nothing would be learned; give one above 0, or leave it out");
   const std::string refusal = policy->refusal();
   if (!refusal.empty()) return failure(refusal);
   if (recipe.learning_rate > 0)

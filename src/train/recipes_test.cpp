@@ -240,6 +240,24 @@ TEST(Recipes, RoundsAreAStepOrLonger) {
   EXPECT_THAT(close.error().message, HasSubstr("shorter than a step"));
 }
 
+TEST(Recipes, ASettingThatWouldChangeNothingIsRefused) {
+  const PlanFile plan = paper_plan("triangles");
+  EXPECT_EQ(refusal(plan, "plan:at=receiver"),
+            "policy plan: at=receiver: there is no momentum; give momentum= above 0 too, or leave "
+            "at= out");
+  EXPECT_THAT(refusal(plan, "plan:momentum=0,at=sender"), HasSubstr("at=sender: there is no"));
+  EXPECT_THAT(refusal(plan, "plan:at=nowhere"), HasSubstr("one of everyone"));
+  EXPECT_THAT(refusal(plan, "plan:momentum=x,at=sender"), HasSubstr("momentum=x"));
+  EXPECT_THAT(refusal(plan, "plan:fragments=8,moments-every=4"),
+              HasSubstr("moments-every=4: no moments travel; give moments=second"));
+  EXPECT_THAT(refusal(plan, "plan:fragments=8,moments=none,moments-every=1"),
+              HasSubstr("moments-every=1: no moments"));
+  EXPECT_THAT(refusal(plan, "diloco:moments-every=4"), HasSubstr("under this policy"));
+  EXPECT_THAT(refusal(plan, "plan:learning-rate=0"),
+              HasSubstr("learning-rate=0: nothing would be learned; give one above 0"));
+  EXPECT_THAT(refusal(plan, "diloco:learning-rate=0"), HasSubstr("learning-rate=0: nothing"));
+}
+
 TEST(Recipes, RefusalsSayWhy) {
   const PlanFile plan = paper_plan("triangles");
   EXPECT_THAT(refusal(plan, "plan:momentum=0.9,at=receiver"), HasSubstr("does not converge"));
