@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "cli/member_options.hpp"
+#include "cli/number_checks.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "run/edge_daemon.hpp"
@@ -39,9 +40,9 @@ void add_edge(CLI::App& app, Outcome& outcome) {
                  "Take packets from the driver by AF_XDP, where it can (root; one shard)");
   verb->add_option("--lose", options->lose,
                    "Lose this much of what comes, in percent, to see what happens (default 0)")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(from_to(0, 100));
   verb->add_option("--lose-sums", options->lose_sums, "Lose this much of what goes to the island")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(from_to(0, 100));
   verb->add_option("--seed", options->seed, "Of these losses (default 1)");
   verb->callback([options, &outcome] { outcome.code = run(*options); });
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/number_checks.hpp"
 #include "cli/report_outcomes.hpp"
 #include "cli/search_run.hpp"
 #include "cli/settings.hpp"
@@ -149,7 +150,7 @@ void add_report(CLI::App& app, Outcome&) {
                    "The folder to write to; without it outcomes are only printed");
   verb->add_flag("!--no-png", options->page.png, "Write SVG only");
   verb->add_option("--scale", options->page.scale, "Pixels per unit of the drawing (default 2)")
-      ->check(CLI::Range(0.5, 8.0));
+      ->check(from_to(0.5, 8));
   verb->add_flag("!--no-search", options->seeks, "Draw named schedules and rivals only");
   options->search.frontier = kFrontierPoints;
   add_search_options(*verb, options->search);

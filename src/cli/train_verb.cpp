@@ -4,6 +4,7 @@
 
 #include "base/fingerprint.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/number_checks.hpp"
 #include "cli/report_page.hpp"
 #include "cli/settings.hpp"
 #include "cli/torch_module.hpp"
@@ -245,7 +246,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--split", options->split, "alike: islands' texts are alike; by-source: not")
       ->check(CLI::IsMember({"alike", "by-source"}));
   train->add_option("--seconds", training.seconds, "End at this time on the planned clock")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   train->add_option("--steps", training.steps, "End after so many steps (default 300)")
       ->check(CLI::Range(std::int64_t(1), std::int64_t(1'000'000'000)));
   train->add_option("--seeds", study.seeds, "One run of every policy for each (default 1)")
@@ -253,8 +254,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
       ->allow_extra_args(false);
   train->add_option("--batch", training.batch, "Windows of each island in a step (default 8)")
       ->check(CLI::Range(1, 65536));
-  train->add_option("--rate", training.rate, "Learning rate (default 0.002)")
-      ->check(CLI::PositiveNumber);
+  train->add_option("--rate", training.rate, "Learning rate (default 0.002)")->check(above_zero());
   train->add_option("--warmup", training.warmup, "Steps until it is reached (default 20)")
       ->check(CLI::Range(0, 1'000'000));
   train->add_option("--evaluations", training.evaluations, "On held-out text (default 20)")
@@ -262,7 +262,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--windows", training.windows, "Of held-out text in each (default 32)")
       ->check(CLI::Range(1, 100'000));
   train->add_option("--target", training.target, "A loss whose time is reported")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero());
   train->add_option("--step-time", options->step_time, "τ (default: the plan's)");
   train
       ->add_option("--island-weights", options->island_weights,
@@ -272,7 +272,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train
       ->add_option("--lose", options->lose,
                    "Share of contributions that never come, of our policies (default 0)")
-      ->check(CLI::Range(0.0, 0.9));
+      ->check(from_to(0, 0.9));
   train
       ->add_option("--missing", options->missing,
                    "In their place: mean of those present (default), or one's own")

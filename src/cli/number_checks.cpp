@@ -1,0 +1,41 @@
+#include "cli/number_checks.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "base/text.hpp"
+
+namespace cotillion::cli {
+namespace {
+
+// Not a number where it is none, or none that ends.
+double number_in(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool all = error == std::errc() && end == text.data() + text.size();
+  return all && std::isfinite(value) ? value : NAN;
+}
+
+}  // namespace
+
+CLI::Validator above_zero() {
+  const auto check = [](const std::string& text) -> std::string {
+    return number_in(text) > 0 ? "" : fmt::format("'{}' is not a number above 0", shown(text));
+  };
+  return CLI::Validator(check, "above 0");
+}
+
+CLI::Validator from_to(double least, double most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    const double value = number_in(text);
+    return value >= least && value <= most
+               ? ""
+               : fmt::format("'{}' is not a number from {} to {}", shown(text), least, most);
+  };
+  return CLI::Validator(check, fmt::format("from {} to {}", least, most));
+}
+
+}  // namespace cotillion::cli
