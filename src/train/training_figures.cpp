@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "train/training_report.hpp"
 
@@ -153,12 +154,17 @@ Chart prediction_chart(const std::vector<Runs>& policies) {
   chart.kind = Chart::Kind::kScatter;
   Series series;
   series.name = "policies that train while they exchange";
-  for (const Runs& runs : policies)
-    if (const auto measured = measured_staleness(*runs[0])) {
-      series.points.emplace_back(measured->squared, mean_of(runs, late_distance));
-      series.labels.push_back(runs[0]->recipe.name);
-    }
-  if (series.points.size() > 1) chart.series.push_back(std::move(series));
+  for (const Runs& runs : policies) {
+    const auto measured = measured_staleness(*runs[0]);
+    const double distance = mean_of(runs, late_distance);
+    if (!measured || !std::isfinite(distance)) continue;
+    series.points.emplace_back(measured->squared, distance);
+    series.labels.push_back(runs[0]->recipe.name);
+  }
+  const bool differ =
+      std::any_of(series.points.begin(), series.points.end(),
+                  [&](const auto& point) { return point.first != series.points[0].first; });
+  if (differ) chart.series.push_back(std::move(series));
   return chart;
 }
 

@@ -13,6 +13,7 @@ namespace cotillion {
 // Without series where islands were looked at only once.
 [[nodiscard]] Chart island_chart(const Training& training);
 [[nodiscard]] Chart distance_chart(const std::vector<Runs>& policies);
+// Without series where all have the same staleness, or only one has any.
 [[nodiscard]] Chart prediction_chart(const std::vector<Runs>& policies);
 
 }  // namespace cotillion

@@ -68,7 +68,7 @@ TEST(TrainingReport, SeedsAreOneLineWithTheirSpreadAndTheBestComesFirst) {
   EXPECT_THAT(text, HasSubstr("0.2 more"));
   EXPECT_THAT(text, HasSubstr("1.5000"));  // behind the fast one of the same seed
   const IllustratedPage page = training_page(all, "tests");
-  EXPECT_EQ(page.figures.size(), 5u);
+  EXPECT_EQ(page.figures.size(), 4u);
   EXPECT_THAT(page.figures[0].svg, HasSubstr("slow"));
 }
 
@@ -80,6 +80,18 @@ TEST(TrainingReport, WhereNothingWasMergedNobodyLookedHowFarIslandsAreApart) {
   const Chart chart = distance_chart(by_policy(all));
   ASSERT_EQ(chart.series.size(), 1u);
   EXPECT_EQ(chart.series[0].points.size(), 2u);
+}
+
+TEST(TrainingReport, NothingIsDrawnAgainstOneStaleness) {
+  std::vector<Training> all = {training("a", 1, 2), training("b", 1, 2.1)};
+  EXPECT_TRUE(prediction_chart(by_policy({all[0]})).series.empty());
+  EXPECT_TRUE(prediction_chart(by_policy(all)).series.empty());  // both have 700 ms
+  all[1].recipe.staleness = {{"paper", 1100}, {"squared", 1000}};
+  const Chart chart = prediction_chart(by_policy(all));
+  ASSERT_EQ(chart.series.size(), 1u);
+  EXPECT_EQ(chart.series[0].points.size(), 2u);
+  all[1].points.back().distance = INFINITY;  // it diverged
+  EXPECT_TRUE(prediction_chart(by_policy(all)).series.empty());
 }
 
 TEST(TrainingReport, PoliciesThatEndFarAboveAreLeftOutOfTheCloseLook) {
@@ -120,7 +132,7 @@ TEST(TrainingFile, ALineIsATrainingWithFewerDigits) {
   EXPECT_EQ(read->at(0).points.back().island_loss.size(), 2u);
   EXPECT_TRUE(read->at(0).points[1].island_loss.empty());
   EXPECT_EQ(read->at(1).recipe.name, "b");
-  EXPECT_EQ(training_page(*read, "tests").figures.size(), 5u);
+  EXPECT_EQ(training_page(*read, "tests").figures.size(), 4u);
 }
 
 TEST(TrainingFile, WhatIsWrittenIsReadBack) {
