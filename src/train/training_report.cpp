@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 
 #include "base/units.hpp"
 #include "report/table.hpp"
+#include "train/rank_correlation.hpp"
 #include "train/training_figures.hpp"
 #include "train/training_pairs.hpp"
 #include "train/training_runs.hpp"
@@ -106,20 +108,6 @@ Rows staleness_rows(const std::vector<Training>& trainings) {
   return rows;
 }
 
-// Places in order of size, from 1; equals share theirs.
-std::vector<double> ranks_of(const std::vector<double>& values) {
-  std::vector<double> ranks;
-  for (const double value : values) {
-    double below = 0, equal = 0;
-    for (const double other : values) {
-      below += other < value;
-      equal += other == value;
-    }
-    ranks.push_back(below + (equal + 1) / 2);
-  }
-  return ranks;
-}
-
 // What each forecast says of schedules, against what came of them.
 Rows correlation_rows(const std::vector<Training>& trainings) {
   std::vector<std::vector<double>> forecasts(7);
@@ -201,6 +189,59 @@ std::string lab_text(const Training& training) {
   return text;
 }
 
+// "steps-of-30.9-ms-text-by-source"
+std::string in_a_file_name(const std::string& words) {
+  std::string name;
+  for (const char c : words) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.';
+    if (plain)
+      name += c;
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  }
+  return name;
+}
+
+// Sections and figures of runs that can be compared. `which` says so where there are others.
+void add_setting(IllustratedPage& page, const std::vector<Training>& trainings,
+                 const std::string& which) {
+  const std::vector<Runs> policies = by_policy(trainings);
+  const auto told = [&](const std::string& title) {
+    return which.empty() ? title : title + ": " + which;
+  };
+  const auto drawn = [&](std::string name, Chart chart) {
+    if (!which.empty()) name += "-" + in_a_file_name(which);
+    const auto taken = [&](const NamedFigure& figure) { return figure.name == name; };
+    while (std::any_of(page.figures.begin(), page.figures.end(), taken)) name += "-too";
+    chart.title = told(chart.title);
+    page.figures.push_back({name, chart_svg(chart)});
+    return page.figures.back().svg;
+  };
+  Section loss{told("Loss"), {about(trainings)}, rows_of(trainings), {}};
+  if (const std::string memory = memory_text(trainings); !memory.empty())
+    loss.paragraphs.push_back(memory);
+  for (const Training& training : trainings)
+    if (training.lab) loss.paragraphs.push_back(lab_text(training));
+  loss.figures.push_back(drawn("loss-against-time", loss_chart(policies, false)));
+  const Chart late = late_loss_chart(policies);
+  if (!late.series.empty()) loss.figures.push_back(drawn("loss-at-the-end", late));
+  loss.figures.push_back(drawn("loss-against-tokens", loss_chart(policies, true)));
+  const Chart islands = island_chart(*policies[0][0]);
+  if (!islands.series.empty()) loss.figures.push_back(drawn("loss-of-islands", islands));
+  page.page.sections.push_back(std::move(loss));
+  Section disagreement{told("Disagreement and staleness"), {}, {}, {}};
+  const Rows staleness = staleness_rows(trainings);
+  if (staleness.size() > 1) disagreement.table = staleness;
+  const Chart distance = distance_chart(policies);
+  if (!distance.series.empty()) disagreement.figures.push_back(drawn("disagreement", distance));
+  const Chart prediction = prediction_chart(policies);
+  if (!prediction.series.empty())
+    disagreement.figures.push_back(drawn("disagreement-against-staleness", prediction));
+  if (!disagreement.figures.empty()) page.page.sections.push_back(std::move(disagreement));
+  if (Rows correlations = correlation_rows(trainings); !correlations.empty())
+    page.page.sections.push_back({told("What predicts it"), {}, std::move(correlations), {}});
+}
+
 }  // namespace
 
 std::optional<MeasuredStaleness> measured_staleness(const Training& training) {
@@ -209,18 +250,6 @@ std::optional<MeasuredStaleness> measured_staleness(const Training& training) {
   // T(A + ½) waits a whole round for each exchange: T(A − ½) + d with d = T.
   const double change = (training.account.delay_mean - training.account.cycle) * 1e3;
   return MeasuredStaleness{paper + change, squared + change};
-}
-
-double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::vector<double> x = ranks_of(a), y = ranks_of(b);
-  const double middle = (double(a.size()) + 1) / 2;
-  double both = 0, of_x = 0, of_y = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    both += (x[i] - middle) * (y[i] - middle);
-    of_x += (x[i] - middle) * (x[i] - middle);
-    of_y += (y[i] - middle) * (y[i] - middle);
-  }
-  return of_x > 0 && of_y > 0 ? both / std::sqrt(of_x * of_y) : NAN;
 }
 
 std::string training_text(const std::vector<Training>& trainings) {
@@ -251,38 +280,12 @@ std::string training_text(const std::vector<Training>& trainings) {
 }
 
 IllustratedPage training_page(const std::vector<Training>& trainings, const std::string& made_by) {
-  const std::vector<Runs> policies = by_policy(trainings);
   IllustratedPage page;
   page.page.title = "Training under a plan";
   page.page.subtitle = made_by;
-  const auto drawn = [&](const char* name, const Chart& chart) {
-    page.figures.push_back({name, chart_svg(chart)});
-    return page.figures.back().svg;
-  };
-  page.page.sections.push_back({"Loss", {about(trainings)}, rows_of(trainings), {}});
-  if (const std::string memory = memory_text(trainings); !memory.empty())
-    page.page.sections.back().paragraphs.push_back(memory);
-  for (const Training& training : trainings)
-    if (training.lab) page.page.sections.back().paragraphs.push_back(lab_text(training));
-  std::vector<std::string>& figures = page.page.sections.back().figures;
-  figures.push_back(drawn("loss-against-time", loss_chart(policies, false)));
-  const Chart late = late_loss_chart(policies);
-  if (!late.series.empty()) figures.push_back(drawn("loss-at-the-end", late));
-  figures.push_back(drawn("loss-against-tokens", loss_chart(policies, true)));
-  const Chart islands = island_chart(*policies[0][0]);
-  if (!islands.series.empty()) figures.push_back(drawn("loss-of-islands", islands));
-  Section disagreement{"Disagreement and staleness", {}, {}, {}};
-  const Rows staleness = staleness_rows(trainings);
-  if (staleness.size() > 1) disagreement.table = staleness;
-  const Chart distance = distance_chart(policies);
-  if (!distance.series.empty()) disagreement.figures.push_back(drawn("disagreement", distance));
-  const Chart prediction = prediction_chart(policies);
-  if (!prediction.series.empty())
-    disagreement.figures.push_back(drawn("disagreement-against-staleness", prediction));
-  Rows correlations = correlation_rows(trainings);
-  if (!disagreement.figures.empty()) page.page.sections.push_back(std::move(disagreement));
-  if (!correlations.empty())
-    page.page.sections.push_back({"What predicts it", {}, std::move(correlations), {}});
+  const std::vector<std::vector<Training>> settings = by_setting(trainings);
+  const std::vector<std::string> words = words_for(settings);
+  for (std::size_t s = 0; s < settings.size(); ++s) add_setting(page, settings[s], words[s]);
   return page;
 }
 

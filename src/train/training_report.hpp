@@ -11,14 +11,12 @@
 
 namespace cotillion {
 
-// Spearman's: 1 where both order things alike. Not a number where one has no order.
-[[nodiscard]] double rank_correlation(const std::vector<double>& a, const std::vector<double>& b);
-
 // With rank correlations of what predicts loss, where enough policies have a prediction.
 [[nodiscard]] std::string training_text(const std::vector<Training>& trainings);
 
 // Loss against the clock, closely where policies are near each other, and against tokens, of each
-// island, disagreement against the clock and against what the plan predicts.
+// island, disagreement against the clock and against what the plan predicts. Figures of several
+// settings are apart, as tables are, and their names say which: "loss-against-time-text-by-source".
 [[nodiscard]] IllustratedPage training_page(const std::vector<Training>& trainings,
                                             const std::string& made_by);
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
+#include "train/rank_correlation.hpp"
 #include "train/training_figures.hpp"
 #include "train/training_file.hpp"
 #include "train/training_pairs.hpp"
@@ -178,6 +180,39 @@ TEST(TrainingReport, WhatWasTrainedUnderOtherSettingsIsAnotherTable) {
   EXPECT_EQ(by_setting(all).size(), 3u);
   EXPECT_EQ(by_policy(all).size(), 3u);
   EXPECT_THAT(training_text(all), HasSubstr("Steps of 494.2 ms, 10 s:"));
+}
+
+TEST(TrainingReport, WhatWasTrainedUnderOtherSettingsHasFiguresThatSayWhich) {
+  std::vector<Training> all;
+  for (const char* data : {"/tmp/texts, alike", "/tmp/texts, by source"})
+    for (const double step_time : {0.0309, 0.4942}) {
+      all.push_back(training("a", 1, 2));
+      all.back().data = data;
+      all.back().recipe.step_time = step_time;
+    }
+  const IllustratedPage page = training_page(all, "tests");
+  std::set<std::string> names;
+  for (const NamedFigure& figure : page.figures) names.insert(figure.name);
+  EXPECT_EQ(names.size(), 16u);
+  EXPECT_TRUE(names.contains("loss-against-time-steps-of-30.9-ms-text-by-source"));
+  EXPECT_THAT(page.figures[0].svg, HasSubstr("Loss against time: steps of 30.9 ms, text alike"));
+  EXPECT_EQ(page.page.sections.size(), 8u);
+  EXPECT_EQ(page.page.sections[0].table.size(), 2u);  // the titles, and one policy
+  EXPECT_EQ(page.page.sections[6].heading, "Loss: steps of 494.2 ms, text by source");
+  // What is alike everywhere is not said, and of one setting nothing is.
+  EXPECT_EQ(words_for(by_setting({all[0], all[2]})),
+            (std::vector<std::string>{"text alike", "text by source"}));
+  EXPECT_EQ(training_page({all[0]}, "tests").figures[0].name, "loss-against-time");
+}
+
+TEST(TrainingReport, SettingsWithTheSameNameDoNotShareAFile) {
+  std::vector<Training> all = {training("a", 1, 2), training("a", 1, 2)};
+  all[0].data = "a b";
+  all[1].data = "a-b";
+  const IllustratedPage page = training_page(all, "tests");
+  std::set<std::string> names;
+  for (const NamedFigure& figure : page.figures) names.insert(figure.name);
+  EXPECT_EQ(names.size(), page.figures.size());
 }
 
 }  // namespace

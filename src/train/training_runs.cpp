@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 namespace cotillion {
@@ -31,6 +32,17 @@ std::string setting_of(const Training& training) {
                      training.recipe.step_time, training.settings.seconds, training.settings.steps);
 }
 
+// What `setting_of` knows, what people ask about first.
+std::vector<std::string> parts_of_setting(const Training& training) {
+  const std::size_t comma = training.data.rfind(", ");
+  return {fmt::format("steps of {:.4g} ms", training.recipe.step_time * 1e3),
+          comma == std::string::npos ? training.data : "text " + training.data.substr(comma + 2),
+          training.model,
+          training.data.substr(0, comma),
+          fmt::format("{:.4g} s", training.settings.seconds),
+          fmt::format("{} steps", training.settings.steps)};
+}
+
 }  // namespace
 
 std::vector<std::vector<Training>> by_setting(const std::vector<Training>& trainings) {
@@ -47,6 +59,22 @@ std::vector<std::vector<Training>> by_setting(const std::vector<Training>& train
     groups[group].push_back(training);
   }
   return groups;
+}
+
+std::vector<std::string> words_for(const std::vector<std::vector<Training>>& settings) {
+  std::vector<std::vector<std::string>> parts;
+  for (const std::vector<Training>& alike : settings) parts.push_back(parts_of_setting(alike[0]));
+  std::vector<std::string> words(settings.size());
+  const auto apart = [](const std::vector<std::string>& some) {
+    return std::set<std::string>(some.begin(), some.end()).size();
+  };
+  for (std::size_t part = 0; !parts.empty() && part < parts[0].size(); ++part) {
+    std::vector<std::string> longer = words;
+    for (std::size_t s = 0; s < longer.size(); ++s)
+      longer[s] += (longer[s].empty() ? "" : ", ") + parts[s][part];
+    if (apart(longer) > apart(words)) words = std::move(longer);
+  }
+  return words;
 }
 
 std::vector<Runs> by_policy(const std::vector<Training>& trainings) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "train/trainer.hpp"
@@ -13,6 +14,11 @@ using Runs = std::vector<const Training*>;
 // Runs that can be compared: the same model, text, step time and limits, in the order in which they
 // were met.
 [[nodiscard]] std::vector<std::vector<Training>> by_setting(const std::vector<Training>& trainings);
+
+// What tells each of them from the others, as words: "steps of 30.9 ms, text by source". Of a
+// single one there is nothing to say.
+[[nodiscard]] std::vector<std::string> words_for(
+    const std::vector<std::vector<Training>>& settings);
 
 // Best policy first; runs of other settings are another policy's. The trainings must outlive it.
 [[nodiscard]] std::vector<Runs> by_policy(const std::vector<Training>& trainings);
