@@ -312,6 +312,8 @@ void run(const CLI::App& verb, const Options& options, Outcome& code) {
                              : ": is for --probe; give that too, or leave it out")};
   if (!options.output.empty()) expect_writable(options.output);
   if (!options.simulated.empty()) expect_writable(options.simulated);
+  if (const auto there = check_rivals(options.rivals); !there)
+    throw Stop{kUsedWrongly, "--rival: " + there.error().message};
   if (confinement_of(options).rootless)
     fmt::print(stderr,
                "rootless: without real-time priority, unless RLIMIT_RTPRIO grants it, and with "

@@ -1,10 +1,13 @@
 #include "lab/rival.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -24,6 +27,32 @@ std::string name_of(const std::string& command) {
 std::string words_of(const std::string& command) {
   const auto colon = command.find(": ");
   return colon == std::string::npos ? command : command.substr(colon + 2);
+}
+
+// What the shell would start; empty where only the shell can tell, because it would change the
+// word.
+std::string program_in(const std::string& command) {
+  const std::string words = words_of(command);
+  const std::size_t from = words.find_first_not_of(" \t\n");
+  if (from == std::string::npos || words[from] == '-') return "";
+  const std::string word = words.substr(from, words.find_first_of(" \t\n", from) - from);
+  return word.find_first_of("'\"\\`$~*?[]{}()<>|&;#!") == std::string::npos ? word : "";
+}
+
+bool can_be_started(const std::string& path) {
+  std::error_code ignored;
+  return !std::filesystem::is_directory(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+// As the shell looks for it. An empty folder is the one where we are.
+bool is_found(const std::string& program) {
+  if (program.find('/') != std::string::npos) return can_be_started(program);
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  if (path == nullptr) return true;        // the shell has folders of its own
+  std::stringstream folders(std::string(path) + ":");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (can_be_started((folder.empty() ? "." : folder) + "/" + program)) return true;
+  return false;
 }
 
 std::vector<IslandId> ranks_of(const Map& map) {
@@ -59,6 +88,17 @@ Said read_log(const std::string& path) {
 }
 
 }  // namespace
+
+Result<bool> check_rivals(const std::vector<std::string>& commands) {
+  for (const std::string& command : commands)
+    if (const std::string program = program_in(command); !program.empty() && !is_found(program))
+      return failure(
+          fmt::format("{}: {}", shown(program),
+                      ::access(program.c_str(), F_OK) == 0 && program.find('/') != std::string::npos
+                          ? "cannot be started; give a program that can be executed"
+                          : "not found; install it, or give its path"));
+  return true;
+}
 
 Result<RivalOutcome> run_rival(World& world, const std::string& command,
                                const RivalSettings& settings) {
