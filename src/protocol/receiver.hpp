@@ -98,6 +98,8 @@ class Receiver {
   // Which share of progress the merge of that fragment keeps: all of it where nobody's contribution
   // has come, and the model stays as it is.
   [[nodiscard]] double kept(RoundId round, int fragment) const;
+  // Nobody's contribution was in what was merged of it.
+  [[nodiscard]] bool alone(RoundId round, int fragment) const;
   // When something that its edge has sealed came last.
   [[nodiscard]] Instant heard() const { return heard_; }
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
@@ -111,7 +113,7 @@ class Receiver {
     Stage stage = Stage::kOpen;
     ChunkId incomplete = 0;  // chunks
     std::uint32_t sums = kNoBlock;
-    bool alone = false;  // nothing had come when it was merged, and some of progress would be lost
+    bool alone = false;  // nothing had come when it was merged
   };
   struct LiveRound {
     bool open = false;

@@ -102,17 +102,19 @@ bool Receiver::begin_merge(RoundId round, int fragment) {
     return false;
   Fragment& merging = found->fragments[fragment];
   merging.stage = Stage::kMerging;
-  merging.alone =
-      merge_.settings().progress < 1 && std::all_of(found->masks + first_chunk(job_, fragment),
-                                                    found->masks + first_chunk(job_, fragment + 1),
-                                                    [](auto mask) { return mask == 0; });
+  merging.alone = std::all_of(found->masks + first_chunk(job_, fragment),
+                              found->masks + first_chunk(job_, fragment + 1),
+                              [](auto mask) { return mask == 0; });
   return true;
 }
 
-double Receiver::kept(RoundId round, int fragment) const {
+bool Receiver::alone(RoundId round, int fragment) const {
   const LiveRound* found = live(round);
-  const bool alone = found != nullptr && found->fragments[fragment].alone;
-  return alone ? 1 : merge_.settings().progress;
+  return found != nullptr && found->fragments[fragment].alone;
+}
+
+double Receiver::kept(RoundId round, int fragment) const {
+  return alone(round, fragment) ? 1 : merge_.settings().progress;
 }
 
 void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elements) {
@@ -125,7 +127,15 @@ void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elemen
   const bool blank = found->blank[chunk] != 0;
   const std::byte* sum = blank ? nullptr : sum_of(*found, fragment, chunk);
   average_of(*found, chunk, own.data(), sum, average, sent);
-  if (!found->fragments[fragment].alone)
+  // What was rounded away is not progress: merges that give progress up leave it here.
+  if (merge_.settings().progress < 1 && job_.element != Element::kF32) {
+    const std::span<const float> exact = snapshots_.exact(round, chunk);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      average[i] += double(exact[i]) - sent[i];
+      sent[i] = double(exact[i]);
+    }
+  }
+  if (!found->fragments[fragment].alone || merge_.settings().progress == 1)
     merge_.apply(first_element(job_, chunk), elements, average, sent,
                  found->round.spec.members == settings_.islands);
   if (found->masks[chunk] == found->round.spec.expected) return;

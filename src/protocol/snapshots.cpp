@@ -117,6 +117,13 @@ ByteView Snapshots::chunk(RoundId round, ChunkId chunk) {
   return {bytes_.at(at * stride_), payload_bytes(job_, chunk)};
 }
 
+std::span<const float> Snapshots::exact(RoundId round, ChunkId chunk) {
+  COTILLION_CHECK(taken(round, chunk) && !counted());
+  if (keeper_ == nullptr) return {};
+  read(round, chunk);
+  return std::span(values_).first(elements_in(job_, chunk));
+}
+
 std::uint8_t Snapshots::flags(RoundId round, ChunkId chunk) {
   const Record& record = records_[place(round, chunk)];
   if (!record.flags_known) read(round, chunk);

@@ -50,6 +50,8 @@ class Snapshots {
   [[nodiscard]] bool taken(RoundId round, ChunkId chunk) const;
   // Requires that it was taken, and is real. Valid until the next call.
   [[nodiscard]] ByteView chunk(RoundId round, ChunkId chunk);
+  // The same before it was rounded; empty where nobody keeps that.
+  [[nodiscard]] std::span<const float> exact(RoundId round, ChunkId chunk);
   [[nodiscard]] std::uint8_t flags(RoundId round,
                                    ChunkId chunk);  // ZERO, CLAMPED; NAN_DROPPED: not to be sent
 

@@ -230,6 +230,11 @@ TEST(Snapshots, WhatTheSourceKeepsIsReadAsIfItWereStored) {
         const ByteView wire = stored.chunk(round, chunk), again = kept.chunk(round, chunk);
         ASSERT_TRUE(std::equal(wire.begin(), wire.end(), again.begin(), again.end()));
         EXPECT_EQ(kept.flags(round, chunk), stored.flags(round, chunk));
+        std::vector<float> values(elements_in(job, chunk));
+        keeper.snapshot(round, first_element(job, chunk), values);
+        const std::span<const float> exact = kept.exact(round, chunk);
+        EXPECT_TRUE(std::equal(exact.begin(), exact.end(), values.begin(), values.end()));
+        EXPECT_TRUE(stored.exact(round, chunk).empty());
       }
     EXPECT_FALSE(kept.taken(1, 0));
   }

@@ -83,7 +83,7 @@ class Gossip final : public Dance {
 bool follows(const VectorMove& move, const VectorMove& next) {
   return next.fragment == move.fragment + move.count && next.fragments == move.fragments &&
          next.grain == move.grain && next.into == move.into && next.merges == move.merges &&
-         next.wire == move.wire && next.islands == move.islands && next.terms == move.terms;
+         next.islands == move.islands && next.terms == move.terms;
 }
 
 std::vector<VectorMove> Dance::on_gradients(std::int64_t) const {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "train/plain_vectors.hpp"
-
 namespace cotillion {
 
 MergeSettings merge_settings_of(const Recipe& recipe) {
@@ -19,11 +17,7 @@ MergeSettings merge_settings_of(const Recipe& recipe) {
 }
 
 DeskMerge::DeskMerge(const Recipe& recipe, const JobSpec& job)
-    : wire_(recipe.wire), merge_(job, merge_settings_of(recipe)), copied_(job.elements) {}
-
-float DeskMerge::on_the_wire(std::size_t element) const {
-  return on_wire(copied_[element], wire_);
-}
+    : merge_(job, merge_settings_of(recipe)), copied_(job.elements) {}
 
 void DeskMerge::to_laid(std::uint64_t first, std::span<float> values, bool ahead) {
   merge_.to_sent(first, values, ahead);
@@ -31,25 +25,29 @@ void DeskMerge::to_laid(std::uint64_t first, std::span<float> values, bool ahead
     std::copy(values.begin(), values.end(), copied_.begin() + std::ptrdiff_t(first));
     return;
   }
-  // What is missing is average − p S, and average − S comes.
+  // What is missing is average − p times that copy, and average − S comes. (What a wire rounds away
+  // is in neither, and stays.)
   const double given_up = 1 - merge_.settings().progress;
   for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = float(values[i] + given_up * on_the_wire(first + i));
+    values[i] = float(values[i] + given_up * copied_[first + i]);
   ahead_.resize(copied_.size());
   std::copy(values.begin(), values.end(), ahead_.begin() + std::ptrdiff_t(first));
 }
 
 void DeskMerge::apply(std::uint64_t first, std::span<float> x, std::span<const float> correction,
                       bool everyone, bool waited) {
-  const double p = merge_.settings().progress;
   std::vector<double> average(x.size()), sent(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     sent[i] = copied_[first + i];
-    // Of what the wire rounded away the island keeps as large a share as of its progress.
-    average[i] = double(correction[i]) + p * sent[i] + (1 - p) * double(on_the_wire(first + i));
+    average[i] = double(correction[i]) + sent[i];
     if (waited) copied_[first + i] = ahead_[first + i] + correction[i];
   }
   merge_.apply(first, x, average, sent, everyone, waited);
+}
+
+void DeskMerge::apply_late(std::uint64_t first, std::span<float> x,
+                           std::span<const float> difference) {
+  merge_.apply_late(first, x, std::vector<double>(difference.begin(), difference.end()));
 }
 
 std::size_t DeskMerge::bytes() const {

@@ -1,6 +1,6 @@
-// Own weights and momentum in training code at a desk. Its agent brings average − S and keeps all
-// progress; what is laid down and what becomes of the model is the protocol's own arithmetic
-// (protocol/merge), done here between two steps.
+// Own weights and momentum in training code: rules that look at the running model when it is copied
+// and merged. Its agent brings average − S and keeps all progress; what is laid down and what
+// becomes of the model is the protocol's own arithmetic (protocol/merge), done here between steps.
 #pragma once
 
 #include "protocol/merge.hpp"
@@ -25,13 +25,12 @@ class DeskMerge {
   void apply(std::uint64_t first, std::span<float> x, std::span<const float> correction,
              bool everyone, bool waited);
 
+  // What came late, as the difference it makes to an average.
+  void apply_late(std::uint64_t first, std::span<float> x, std::span<const float> difference);
+
   [[nodiscard]] std::size_t bytes() const;
 
  private:
-  // S: what the wire's format made of a copy.
-  [[nodiscard]] float on_the_wire(std::size_t element) const;
-
-  const WireFormat wire_;
   Merge merge_;
   std::vector<float> copied_;  // what left in the round that is merged next
   std::vector<float> ahead_;   // what was laid down ahead, without that round's correction

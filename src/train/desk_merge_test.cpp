@@ -64,7 +64,8 @@ TEST_P(AtTheDesk, ModelsAreThoseOfTheRule) {
     const float average = 0.25F * sent + 0.75F * 0.5F;
     const float correction = average - sent;
     const double p = recipe.progress;
-    const double of_rule = average + p * (double(z) - double(on_wire(z, recipe.wire)));
+    // What is rounded away stays.
+    const double of_rule = average + (double(z) - double(on_wire(z, recipe.wire)));
     if (next_ahead) {
       next_laid += correction;
       next_z = float(next_z + (of_rule - p * z));
@@ -91,7 +92,8 @@ INSTANTIATE_TEST_SUITE_P(
                       rule("Momentum", 1, 1, 0.5, WireFormat::kF32),
                       rule("MomentumAndProgress", 1, 0.25, 0.5, WireFormat::kF32),
                       rule("MomentumAndNothingKept", 1, 0, 0.3, WireFormat::kF32),
-                      rule("MomentumOnBf16", 1, 1, 0.3, WireFormat::kBf16)),
+                      rule("MomentumOnBf16", 1, 1, 0.3, WireFormat::kBf16),
+                      rule("AllOfItOnBf16", 1, 0.5, 0.3, WireFormat::kBf16)),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(DeskMerge, SaysWhatItKeeps) {

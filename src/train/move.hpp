@@ -14,9 +14,9 @@ namespace cotillion {
 enum class Buffer : std::uint8_t {
   kModel,      // x, what the optimizer steps
   kGradient,   // of the step being taken
-  kSentEven,   // S, what was put on the wire; its correction when all of it has come
+  kSentEven,   // what was copied to be sent; its correction when all of it has come
   kSentOdd,    // of every other round, where the next may leave before this one has been merged
-  kHidden,     // z − x of own weights below one; with momentum, what the wire rounded away
+  kHidden,     // z − x of own weights below one
   kAnchor,     // of momentum: the last average; from copy to merge what was copied
   kVelocity,   // momentum
   kTheta,      // θ of outer optimizers
@@ -55,7 +55,9 @@ struct Term {
   // A row for each island of the move, a column for each island there is; empty: `own` times the
   // island's own vector.
   std::vector<double> mixing = {};
-  WireFormat wire = WireFormat::kF32;  // the others' sum came over it: bf16 has rounded it
+  // Of everyone's: that they came over, each rounded, and the others' sum of bf16 once more. Of
+  // one's own: the term is what this rounds away.
+  WireFormat wire = WireFormat::kF32;
   friend bool operator==(const Term&, const Term&) = default;
 };
 
@@ -67,9 +69,8 @@ struct VectorMove {
   std::vector<Term> terms;  // none: zero
   int fragment = 0;
   int fragments = 1;
-  bool merges = false;  // brings in what others sent: disagreement is measured before it
-  int count = 1;        // so many parts, from `fragment` on
-  WireFormat wire = WireFormat::kF32;  // the sum is put on it
+  bool merges = false;     // brings in what others sent: disagreement is measured before it
+  int count = 1;           // so many parts, from `fragment` on
   std::int64_t grain = 1;  // parts begin at multiples of so many elements, as packets do
 };
 

@@ -93,10 +93,7 @@ class Streaming final : public Outer {
                          all_,
                          {{Buffer::kTheta}, {Buffer::kModel, -1}},
                          f,
-                         recipe_.fragments,
-                         false,
-                         1,
-                         recipe_.wire});
+                         recipe_.fragments});
     }
     return moves;
   }

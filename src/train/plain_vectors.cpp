@@ -35,21 +35,24 @@ void PlainVectors::apply(const VectorMove& move) {
       double sum = 0;
       for (const Term& term : move.terms) {
         if (term.mixing.empty()) {
-          sum += term.own * at(term.from, move.islands[row], e);
+          const float own = at(term.from, move.islands[row], e);
+          const bool rest = term.wire != WireFormat::kF32;
+          sum += term.own * (rest ? double(own) - double(on_wire(own, term.wire)) : double(own));
           continue;
         }
         COTILLION_CHECK(term.mixing.size() == move.islands.size() * std::size_t(islands_));
         double own = 0, others = 0, contributors = 0;
         for (int j = 0; j < islands_; ++j) {
           const double weight = term.mixing[row * std::size_t(islands_) + std::size_t(j)];
-          (j == move.islands[row] ? own : others) += weight * at(term.from, j, e);
+          (j == move.islands[row] ? own : others) +=
+              weight * on_wire(at(term.from, j, e), term.wire);
           contributors += weight != 0;
         }
         if (term.wire == WireFormat::kBf16 && contributors > 0)
           others = double(on_wire(float(others * contributors), term.wire)) / contributors;
         sum += own + others;
       }
-      sums.push_back(on_wire(float(sum), move.wire));
+      sums.push_back(float(sum));
     }
   std::size_t next = 0;
   for (const int island : move.islands)

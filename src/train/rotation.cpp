@@ -2,7 +2,8 @@
 // momentum, contributions that are missing. The arithmetic is that of protocol/merge.
 //
 // What travels is the model, and with it AdamW's moments where islands share them. The model's rule
-// is x ← average + p (x − S). Moments fade with every step, v by β₂ and m by β₁: of what was sent d
+// is x ← average + p (x − S), where what a wire rounds away of S is added to the average: it is
+// neither progress nor lost. Moments fade with every step, v by β₂ and m by β₁: of what was sent d
 // steps ago β^d is left in them, and that much of it becomes the average, v ← v + β^d (average −
 // S). So v keeps what it gathered in flight, and does not fall below zero.
 #include <algorithm>
@@ -85,7 +86,7 @@ class Rotation final : public Dance {
         if (who.empty()) return;
         if (pushes(cargo)) return push_ahead(some, cargo, f, who);
         some.push_back(move(cargo.held, who, {{cargo.sent}}, f));
-        some.push_back(move(cargo.sent, who, merged(cargo, cargo.sent), f, recipe_.wire));
+        some.push_back(move(cargo.sent, who, merged(cargo, cargo.sent), f));
       });
       each(around.after, k, [&](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
         const std::vector<int> who = handing(cargo, f);
@@ -145,10 +146,9 @@ class Rotation final : public Dance {
       if (condition(i)) islands.push_back(i);
     return islands;
   }
-  [[nodiscard]] VectorMove move(Buffer into, std::vector<int> who, std::vector<Term> terms, int f,
-                                WireFormat wire = WireFormat::kF32) const {
-    return {into, std::move(who), std::move(terms), f, recipe_.fragments, false,
-            1,    wire,           recipe_.grain};
+  [[nodiscard]] VectorMove move(Buffer into, std::vector<int> who, std::vector<Term> terms,
+                                int f) const {
+    return {into, std::move(who), std::move(terms), f, recipe_.fragments, false, 1, recipe_.grain};
   }
 
   // Own weight or momentum: of the model alone.
@@ -207,8 +207,8 @@ class Rotation final : public Dance {
   [[nodiscard]] std::vector<Term> correction(const Cargo& cargo, std::int64_t k, int f,
                                              const std::vector<int>& who) const {
     Term mixed = average(cargo, k, f, who);
-    if (pushes(cargo)) return {mixed};
-    if (cargo.fades == 1) return {mixed, {sent(cargo, k), -cargo.keeps}};
+    if (pushes(cargo)) return {mixed, rest(cargo, k)};
+    if (cargo.fades == 1) return {mixed, rest(cargo, k), {sent(cargo, k), -cargo.keeps}};
     auto weight = mixed.mixing.begin();
     for (const int i : who) {
       const auto flight = double(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f));
@@ -221,6 +221,11 @@ class Rotation final : public Dance {
                              const std::vector<int>& who) const {
     return {sent(cargo, k), 1, rows(k, f, who), recipe_.wire};
   }
+  // What the wire has rounded away of one's own: it stays here, and leaves next time.
+  [[nodiscard]] Term rest(const Cargo& cargo, std::int64_t k) const {
+    return {sent(cargo, k), rounds_off() ? 1.0 : 0.0, {}, recipe_.wire};
+  }
+  [[nodiscard]] bool rounds_off() const { return recipe_.wire != WireFormat::kF32; }
   // A vector with a correction that lies there.
   [[nodiscard]] static std::vector<Term> merged(const Cargo& cargo, Buffer correction) {
     return {{correction}, {cargo.of, cargo.keeps}};
@@ -244,12 +249,12 @@ class Rotation final : public Dance {
     std::vector<Term> terms = {{cargo.of}};
     if (hides(cargo)) terms.push_back({Buffer::kHidden});
     const Buffer s = sent(cargo, k);
-    if (!others.empty()) moves.push_back(move(s, others, terms, f, recipe_.wire));
+    if (!others.empty()) moves.push_back(move(s, others, terms, f));
     // Where one copy is enough it is made with the next update.
     if (!waiting.empty() && !clock_.one_copy()) {
       std::vector<Term> all = merged(cargo, correction(cargo, k - 1, f, waiting));
       if (hides(cargo)) all.push_back({Buffer::kHidden});
-      moves.push_back(move(s, waiting, std::move(all), f, recipe_.wire));
+      moves.push_back(move(s, waiting, std::move(all), f));
     }
   }
 
@@ -260,20 +265,14 @@ class Rotation final : public Dance {
     const Buffer s = sent(cargo, k), v = Buffer::kVelocity, anchor = Buffer::kAnchor;
     std::vector<int> first, again;  // momentum needs something to start from
     for (const int i : who) (k > first_meeting(i) ? again : first).push_back(i);
-    const auto add = [&](Buffer into, const std::vector<int>& islands, std::vector<Term> terms,
-                         WireFormat wire = WireFormat::kF32) {
-      if (!islands.empty()) moves.push_back(move(into, islands, std::move(terms), f, wire));
+    const auto add = [&](Buffer into, const std::vector<int>& islands, std::vector<Term> terms) {
+      if (!islands.empty()) moves.push_back(move(into, islands, std::move(terms), f));
     };
-    add(s, first, {{cargo.of}}, recipe_.wire);
+    add(s, first, {{cargo.of}});
     add(v, again, {{v, recipe_.momentum}, {cargo.of}, {anchor, -1}});
-    add(s, again, {{anchor}, {v}}, recipe_.wire);
-    if (!rounds_off()) return add(anchor, who, {{cargo.of}});
-    // What rounding has taken away stays here and leaves next time, and is no progress.
-    add(Buffer::kHidden, first, {{cargo.of}, {s, -1}});
-    add(Buffer::kHidden, again, {{anchor}, {v}, {s, -1}});
-    add(anchor, who, {{cargo.of}, {Buffer::kHidden, -1}});
+    add(s, again, {{anchor}, {v}});
+    add(anchor, who, {{cargo.of}});
   }
-  [[nodiscard]] bool rounds_off() const { return recipe_.wire != WireFormat::kF32; }
   // The same where an average has come and still waits for the end of the step: with p (x − S) of
   // it, which is Δ, and v that much is sent. The step then ends at what was sent and p times the
   // update.
@@ -281,18 +280,13 @@ class Rotation final : public Dance {
                   const std::vector<int>& who) const {
     const Buffer s = cargo.sent, v = Buffer::kVelocity, anchor = Buffer::kAnchor;
     const double p = cargo.keeps;
-    const auto add = [&](Buffer into, std::vector<Term> terms, WireFormat wire = WireFormat::kF32) {
-      if (rounds_off() && into == v) terms.push_back({Buffer::kHidden, -p});
-      moves.push_back(move(into, who, std::move(terms), f, wire));
+    const auto add = [&](Buffer into, std::vector<Term> terms) {
+      moves.push_back(move(into, who, std::move(terms), f));
     };
     add(v, {{v, recipe_.momentum}, {cargo.of, p}, {anchor, -p}});
     add(anchor, {{s}, {v}});
-    if (rounds_off()) add(anchor, {{anchor}, {Buffer::kHidden, p}});
     add(cargo.held, {{anchor}, {cargo.of, -p}});
-    add(s, {{anchor}}, recipe_.wire);
-    if (!rounds_off()) return;
-    add(Buffer::kHidden, {{anchor}, {s, -1}});
-    add(anchor, {{s}});
+    add(s, {{anchor}});
   }
 
   void merge(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
@@ -323,14 +317,14 @@ class Rotation final : public Dance {
     if (pushes(cargo)) {
       const Term average = {s};  // that is what has become of it
       merged = add(cargo.of, {average, {Buffer::kAnchor, -p}, {cargo.of, p}});
-      std::vector<Term> anchor = {average};
-      if (rounds_off()) anchor.push_back({Buffer::kHidden, p});
-      add(Buffer::kAnchor, std::move(anchor));
+      add(Buffer::kAnchor, {average});
     } else if (a < 1) {
       add(Buffer::kHidden, {{cargo.of, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});
-      merged = add(cargo.of, {average(cargo, k, f, who), {Buffer::kHidden, a / (1 - a)}});
+      merged = add(cargo.of,
+                   {average(cargo, k, f, who), rest(cargo, k), {Buffer::kHidden, a / (1 - a)}});
     } else {
-      merged = add(cargo.of, {target(moves, cargo, k, f, who), {s, -p}, {cargo.of, p}});
+      merged =
+          add(cargo.of, {target(moves, cargo, k, f, who), rest(cargo, k), {s, -p}, {cargo.of, p}});
     }
     moves[merged].merges = true;
   }

@@ -264,12 +264,23 @@ TEST(Rotation, RoundingOnTheWireIsNotProgressLost) {
   Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
   recipe.rounds = {round_of(kHalves, 0.1, 2)};
   recipe.wire = WireFormat::kBf16;
-  Play play(recipe, {0, 0});
-  // 1 + 2⁻⁸ travels as 1; what was rounded off stays where it was.
-  play.start_from({1.00390625F, 3});
-  play.step();
-  EXPECT_EQ(play.x(0), 2.00390625F);
-  EXPECT_EQ(play.x(1), 2);
+  // 1 + 2⁻⁸ travels as 1; what was rounded off stays where it was, and is no progress to give up.
+  for (const double progress : {1.0, 0.25})
+    for (const double momentum : {0.0, 0.5}) {
+      recipe.progress = progress;
+      recipe.momentum = momentum;
+      recipe.momentum_at_sender = momentum > 0;
+      Play play(recipe, {0, 0});
+      play.start_from({1.00390625F, 3});
+      for (int round = 0; round < 3; ++round) {
+        play.step();
+        EXPECT_EQ(play.x(0), 2.00390625F) << progress << ", " << momentum << ", round " << round;
+        EXPECT_EQ(play.x(1), 2);
+      }
+    }
+  recipe.progress = 1;
+  recipe.momentum = 0;
+  recipe.momentum_at_sender = false;
   // An edge's sum of the two others, 256 + 1, does not fit into eight bits and comes as 256;
   // 256 + 3 comes as 260.
   Recipe three = recipe_of(Recipe::Kind::kRotation, 3);

@@ -37,6 +37,7 @@ struct Offer {
 // What an island's agent and its training code have between them, of one fragment.
 struct Place {
   std::map<RoundId, Offer> offers;
+  std::map<RoundId, std::vector<float>> copied;  // where less than all progress is kept
   std::vector<Laid> laid;
   std::vector<float> late;  // came late, and goes along with what is laid next; the simulator's
 };
@@ -161,6 +162,10 @@ class Simulated final : public Carrier {
           float& x = to[std::ptrdiff_t(e)];
           x = float(laid.scale * x) + laid.values[std::size_t(skipped) + e];
         }
+    if (recipe_.progress == 1) return;
+    std::vector<float>& copied = here.copied[round];
+    copied.resize(offered.values.size());
+    std::copy_n(to, count, copied.begin() + skipped);
   }
   void hide(IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
     std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), count, 0.0F);
@@ -182,9 +187,16 @@ class Simulated final : public Carrier {
     Place& place = places_.at(island, fragment);
     for (std::size_t e = 0; e < place.late.size(); ++e) here[e] += place.late[e];
     place.late.clear();
-    Laid laid{round, actor.receiver().kept(round, fragment), {here.begin(), here.end()}, -1};
+    Laid laid{round, 1, {here.begin(), here.end()}, -1};
     std::fill(here.begin(), here.end(), 0.0F);
     const std::lock_guard lock(lock_);
+    // average − S has come. Who hears nobody gives nothing up; what the wire rounded away stays.
+    const auto copied = place.copied.extract(round);
+    if (!copied.empty() && !actor.receiver().alone(round, fragment)) {
+      laid.scale = recipe_.progress;
+      for (std::size_t e = 0; e < laid.values.size(); ++e)
+        laid.values[e] += float((1 - recipe_.progress) * copied.mapped()[e]);
+    }
     place.laid.push_back(std::move(laid));
     changed_.notify_all();
   }
@@ -223,7 +235,6 @@ Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, con
   settings.seed = recipe.seed;
   settings.actors.payloads = Payloads::kReal;
   settings.actors.casting = played.casting;
-  settings.actors.merge.progress = recipe.progress;
   if (recipe.own_for_missing) settings.actors.merge.missing = Missing::kOwnForMissing;
   settings.rounds = rounds_within(recipe, steps) + 1;
   settings.actors.exponent = kGridExponent;

@@ -24,11 +24,9 @@ constexpr std::int64_t kEnded = std::numeric_limits<std::int64_t>::max();
 
 // A round of one fragment, on its way from training to training.
 struct Passage {
-  std::vector<float> offered;  // z when it was to be copied
+  std::vector<float> offered;  // as it was to be copied
   bool ahead = false;          // the correction of the round before was not in it yet
-  std::vector<float> sent;     // S
-  std::optional<std::vector<float>> correction;  // average − p S
-  bool alone = false;                            // nobody was heard, and nothing is given up
+  std::optional<std::vector<float>> correction;  // average − S
 };
 
 // What came after it had been given up, and after how many steps of the islands.
@@ -67,8 +65,8 @@ class Stepwise final : public Carrier {
         dance_(make_dance(recipe_)),
         steps_(std::size_t(islands_), 0),
         places_(job, recipe_.grain, islands_) {
-    // Over there it is average − p S.
-    for (int i = 0; i < islands_; ++i) merges_.emplace_back(job_, merge_settings_of(recipe_));
+    settings_.actors.merge.progress = 1;
+    for (int i = 0; i < islands_; ++i) merges_.emplace_back(recipe_, job_);
     settings_.actors.step_time = {
         std::llround(recipe_.step_time * played.pace * kPicosecondsPerSecond)};
     settings_.step = [this](Actor&, IslandId island, std::uint64_t step) {
@@ -81,16 +79,14 @@ class Stepwise final : public Carrier {
       shown_ = &actor;
       show(island, std::int64_t(round) - 1, first, count);
     };
-    settings_.after_copy = [this](IslandId island, RoundId round, std::uint64_t first,
+    settings_.after_copy = [this](IslandId, RoundId, std::uint64_t first,
                                   std::span<const float> values) {
-      hide(island, std::int64_t(round) - 1, first, values);
+      std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
     };
     settings_.after_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
       std::vector<float> came = taken_from(actor, fragment);
       const std::lock_guard lock(lock_);
-      Passage& passage = places_.at(island, fragment).passages[std::int64_t(round) - 1];
-      passage.correction = std::move(came);
-      passage.alone = actor.receiver().kept(round, fragment) > recipe_.progress;
+      places_.at(island, fragment).passages[std::int64_t(round) - 1].correction = std::move(came);
       changed_.notify_all();
     };
     settings_.after_late = [this](Actor& actor, IslandId island, RoundId, int fragment) {
@@ -192,21 +188,15 @@ class Stepwise final : public Carrier {
     Passage passage;
     passage.offered.assign(x.begin(), x.end());
     passage.ahead = clock_.leaves_ahead(k, island, f);
-    merges_[std::size_t(island)].to_sent(std::uint64_t(places_.span(f).first), passage.offered,
+    merges_[std::size_t(island)].to_laid(std::uint64_t(places_.span(f).first), passage.offered,
                                          passage.ahead);
     places_.at(island, f).passages[k] = std::move(passage);
   }
   void merge(std::int64_t k, int island, int f, std::span<float> x) {
     auto& passages = places_.at(island, f).passages;
-    const Passage& passage = passages.at(k);
-    const std::vector<double> sent(passage.sent.begin(), passage.sent.end());
-    std::vector<double> average(sent.size());
-    for (std::size_t e = 0; e < average.size(); ++e)
-      average[e] = recipe_.progress * sent[e] + double((*passage.correction)[e]);
-    if (!passage.alone)
-      merges_[std::size_t(island)].apply(std::uint64_t(places_.span(f).first), x, average, sent,
-                                         clock_.round(k).everyone,
-                                         clock_.leaves_ahead(k + 1, island, f));
+    merges_[std::size_t(island)].apply(std::uint64_t(places_.span(f).first), x,
+                                       *passages.at(k).correction, clock_.round(k).everyone,
+                                       clock_.leaves_ahead(k + 1, island, f));
     // The next copy may have left with it; the one after that knows it from the model.
     passages.erase(passages.begin(), passages.lower_bound(k));
   }
@@ -218,9 +208,8 @@ class Stepwise final : public Carrier {
     for (int f = 0; f < job_.fragments; ++f)
       std::erase_if(places_.at(island, f).late, [&](const Late& late) {
         if (late.step >= steps) return false;
-        merges_[std::size_t(island)].apply_late(
-            std::uint64_t(places_.span(f).first), places_.part(model, f),
-            std::vector<double>(late.difference.begin(), late.difference.end()));
+        merges_[std::size_t(island)].apply_late(std::uint64_t(places_.span(f).first),
+                                                places_.part(model, f), late.difference);
         return any = true;
       });
     return any;
@@ -256,14 +245,6 @@ class Stepwise final : public Carrier {
     for (std::size_t e = 0; e < count; ++e)
       to[std::ptrdiff_t(e)] += correction[std::size_t(skipped) + e];
   }
-  void hide(IslandId island, std::int64_t k, std::uint64_t first, std::span<const float> values) {
-    std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
-    const auto [fragment, skipped] = within(first);
-    const std::lock_guard lock(lock_);
-    Passage& passage = places_.at(island, fragment).passages[k];
-    passage.sent.resize(std::size_t(places_.span(fragment).count));
-    std::copy(values.begin(), values.end(), passage.sent.begin() + skipped);
-  }
   // What a merge has made of a model of zeros.
   [[nodiscard]] std::vector<float> taken_from(Actor& actor, int fragment) const {
     const std::span<float> here = places_.part(actor.model(), fragment);
@@ -279,8 +260,8 @@ class Stepwise final : public Carrier {
   const int islands_;
   SimulationSettings settings_;
   const std::unique_ptr<Dance> dance_;
-  std::vector<Merge> merges_;  // by island
-  Actor* shown_ = nullptr;     // who copies
+  std::vector<DeskMerge> merges_;  // by island
+  Actor* shown_ = nullptr;         // who copies
   std::atomic<bool> over_ = false;
   std::mutex lock_;  // of what follows
   std::condition_variable changed_;

@@ -24,7 +24,7 @@ constexpr double kEpsilon = 1e-8;
 // Below it threads wait for each other longer than they work, all the more on a busy machine.
 constexpr std::int64_t kWorthThreads = 1'000'000;
 constexpr std::int64_t kWindowsAtOnce = 64;  // of an evaluation, to bound memory
-constexpr std::int64_t kFileVersion = 3;     // of what a checkpoint's vectors mean
+constexpr std::int64_t kFileVersion = 4;     // of what a checkpoint's vectors mean
 
 torch::Device device_named(const std::string& name) {
   const bool there = torch::cuda::is_available();

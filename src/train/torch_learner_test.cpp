@@ -193,6 +193,10 @@ TEST(TorchLearner, AnIslandKeepsOneCopyBeyondModelAndOptimizer) {
   between.name = "with m and v";
   between.moments = 2;
   recipes.push_back(between);
+  recipes.push_back(all_kinds()[3]);
+  recipes.back().name = "momentum on bf16";
+  recipes.back().progress = 0.5;
+  recipes.back().wire = WireFormat::kBf16;
   LearnerSettings settings = small_learner(3);
   settings.model = {ModelSpec::Kind::kGpt, 2, 64, 2, 16};
   const std::map<std::string, double> expected = {{"whole", 20},
@@ -204,7 +208,8 @@ TEST(TorchLearner, AnIslandKeepsOneCopyBeyondModelAndOptimizer) {
                                                   {"local SGD", 16},
                                                   {"Streaming DiLoCo", 28},
                                                   {"with m and v", 28},
-                                                  {"momentum at the sender", 28}};
+                                                  {"momentum at the sender", 28},
+                                                  {"momentum on bf16", 28}};
   int looked = 0;
   for (const Recipe& recipe : recipes) {
     const auto bytes = expected.find(recipe.name);

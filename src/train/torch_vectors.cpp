@@ -77,7 +77,7 @@ void TorchVectors::apply_to(const VectorMove& move, const Span& part) {
     for (const Term& term : move.terms) add(sum, term, rows, span);
     const Tensor target = slice(move.into, rows, span);
     if (!sum.defined()) sum = torch::zeros_like(target);
-    results.emplace_back(target, on_wire(sum, move.wire));
+    results.emplace_back(target, sum);
   }
   for (auto& [target, sum] : results) target.copy_(sum);
 }
@@ -85,14 +85,15 @@ void TorchVectors::apply_to(const VectorMove& move, const Span& part) {
 void TorchVectors::add(Tensor& sum, const Term& term, const Rows& rows, const Span& span) {
   if (term.mixing.empty()) {
     if (term.own == 0) return;
-    const Tensor own = slice(term.from, rows, span);
+    Tensor own = slice(term.from, rows, span);
+    if (term.wire != WireFormat::kF32) own = own - on_wire(own, term.wire);
     sum = sum.defined() ? sum.add_(own, term.own) : own * term.own;
     return;
   }
   const auto n = std::ptrdiff_t(islands_);
   const std::vector<double> weights(term.mixing.begin() + std::ptrdiff_t(rows.first) * n,
                                     term.mixing.begin() + std::ptrdiff_t(rows.end) * n);
-  const Tensor all = at(term.from).narrow(1, span.first, span.count);
+  const Tensor all = on_wire(at(term.from).narrow(1, span.first, span.count), term.wire);
   if (term.wire == WireFormat::kBf16) {
     // An edge has summed the others'.
     std::vector<double> own(weights.size(), 0.0), others = weights;
