@@ -14,7 +14,8 @@ namespace {
 // Not a number where it is none, or none that ends.
 double number_in(const std::string& text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const char* const first = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto [end, error] = std::from_chars(first, text.data() + text.size(), value);
   const bool all = error == std::errc() && end == text.data() + text.size();
   return all && std::isfinite(value) ? value : NAN;
 }

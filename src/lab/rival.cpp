@@ -36,7 +36,7 @@ std::string program_in(const std::string& command) {
   const std::size_t from = words.find_first_not_of(" \t\n");
   if (from == std::string::npos || words[from] == '-') return "";
   const std::string word = words.substr(from, words.find_first_of(" \t\n", from) - from);
-  return word.find_first_of("'\"\\`$~*?[]{}()<>|&;#!") == std::string::npos ? word : "";
+  return word.find_first_of("'\"\\`$~*?[]{}()<>|&;#!=") == std::string::npos ? word : "";
 }
 
 bool can_be_started(const std::string& path) {
@@ -44,15 +44,11 @@ bool can_be_started(const std::string& path) {
   return !std::filesystem::is_directory(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// As the shell looks for it. An empty folder is the one where we are.
+// As the shell looks for it: there are words of its own, too. Nothing in it is to be quoted.
 bool is_found(const std::string& program) {
   if (program.find('/') != std::string::npos) return can_be_started(program);
-  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it
-  if (path == nullptr) return true;        // the shell has folders of its own
-  std::stringstream folders(std::string(path) + ":");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (can_be_started((folder.empty() ? "." : folder) + "/" + program)) return true;
-  return false;
+  const std::string question = "command -v -- " + program + " >/dev/null 2>&1";
+  return std::system(question.c_str()) == 0;  // NOLINT(cert-env33-c,concurrency-mt-unsafe)
 }
 
 std::vector<IslandId> ranks_of(const Map& map) {

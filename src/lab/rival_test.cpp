@@ -25,7 +25,8 @@ TEST(Rival, IsLookedForBeforeAnythingIsPlayed) {
 
 TEST(Rival, WhatOnlyTheShellCanTellIsLeftToIt) {
   for (const char* command : {"\"$HOME\"/no-such-program", "~/no-such-program",
-                              ">log no-such-program", "'no such program'", "Nothing: "})
+                              ">log no-such-program", "'no such program'", "Nothing: ",
+                              "cd /tmp && sh", "exec sh", "A=1 sh -c true", "if true; then sh; fi"})
     EXPECT_EQ(refusal(command), "") << command;
 }
 

@@ -15,10 +15,13 @@ Result<MergeSettings> checked(const MergeSettings& settings, bool everyone_in_ev
   if (!(settings.progress >= 0 && settings.progress <= 1))
     return failure(fmt::format("progress {}; between 0 and 1", settings.progress));
   if (settings.own_weight < 1 && (settings.progress < 1 || settings.momentum > 0))
-    return failure("own weight is a rule of its own: it goes without progress and momentum");
+    return failure(
+        "own weight is a rule of its own: it goes without progress and momentum; leave one out");
   if (settings.progress < 1 && settings.momentum > 0 &&
       settings.momentum_at == MomentumAt::kReceiver)
-    return failure("progress goes with momentum at the sender, not at the receiver");
+    return failure(
+        "progress goes with momentum at the sender, not at the receiver; leave at= or progress= "
+        "out");
   if (!(settings.momentum >= 0 && settings.momentum < 1))
     return failure(
         fmt::format("momentum {}; from 0 to below 1, or updates never die out", settings.momentum));

@@ -2,8 +2,8 @@
 //
 //   x ← x + (average − S)
 //
-// S is what this island put on the wire of that round. Training went on meanwhile, and its progress
-// x − S stays; or a share p of it does, and the rest is given up:
+// S is this island's copy; where a wire rounds, the average is more by what that takes away of it.
+// Training went on meanwhile, and its progress x − S stays, or a share p of it:
 //
 //   progress p     x ← average + p (x − S)                                   (p = 1: the paper)
 //

@@ -36,6 +36,7 @@ DeskClock::DeskClock(DeskClient desk, const PlayedPlan& played, const Casting& c
       casting_(casting),
       island_(island),
       rounds_(rounds),
+      gives_up_(played.recipe.progress < 1),
       taken_(std::size_t(casting.job().fragments)) {
   if (looks_at_the_model(played.recipe)) merge_.emplace(played.recipe, casting.job());
 }
@@ -128,12 +129,13 @@ void DeskClock::merge(const Errand& due, const Correction& correction, Learner& 
   const auto first = std::int64_t(correction.first);
   if (!merge_) return learner.merge(0, first, double(correction.account.scale), correction.values);
   const bool waited = clock_.leaves_ahead(due.round + 1, island_, due.fragment);
-  // Who hears nobody gives nothing up, unless the next copy has left without it.
-  if (hears_nobody(correction.account) && !waited)
-    return learner.merge(0, first, 1, correction.values);
   std::vector<float> x(correction.values.size());
   learner.read(0, first, x);
-  merge_->apply(correction.first, x, correction.values, clock_.round(due.round).everyone, waited);
+  // Who hears nobody gives nothing up, unless the next copy has left without it.
+  if (gives_up_ && hears_nobody(correction.account) && !waited)
+    merge_->apply_late(correction.first, x, correction.values);
+  else
+    merge_->apply(correction.first, x, correction.values, clock_.round(due.round).everyone, waited);
   learner.merge(0, first, 0, x);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "train/plain_vectors.hpp"
+
 namespace cotillion {
 
 MergeSettings merge_settings_of(const Recipe& recipe) {
@@ -17,7 +19,12 @@ MergeSettings merge_settings_of(const Recipe& recipe) {
 }
 
 DeskMerge::DeskMerge(const Recipe& recipe, const JobSpec& job)
-    : merge_(job, merge_settings_of(recipe)), copied_(job.elements) {}
+    : wire_(recipe.wire), merge_(job, merge_settings_of(recipe)), copied_(job.elements) {}
+
+float DeskMerge::sent(std::size_t element) const {
+  const bool rounded = merge_.settings().momentum_at == MomentumAt::kReceiver;
+  return rounded ? on_wire(copied_[element], wire_) : copied_[element];
+}
 
 void DeskMerge::to_laid(std::uint64_t first, std::span<float> values, bool ahead) {
   merge_.to_sent(first, values, ahead);
@@ -36,13 +43,13 @@ void DeskMerge::to_laid(std::uint64_t first, std::span<float> values, bool ahead
 
 void DeskMerge::apply(std::uint64_t first, std::span<float> x, std::span<const float> correction,
                       bool everyone, bool waited) {
-  std::vector<double> average(x.size()), sent(x.size());
+  std::vector<double> average(x.size()), compared(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    sent[i] = copied_[first + i];
-    average[i] = double(correction[i]) + sent[i];
+    compared[i] = sent(first + i);
+    average[i] = double(correction[i]) + compared[i];
     if (waited) copied_[first + i] = ahead_[first + i] + correction[i];
   }
-  merge_.apply(first, x, average, sent, everyone, waited);
+  merge_.apply(first, x, average, compared, everyone, waited);
 }
 
 void DeskMerge::apply_late(std::uint64_t first, std::span<float> x,

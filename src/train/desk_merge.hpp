@@ -31,6 +31,11 @@ class DeskMerge {
   [[nodiscard]] std::size_t bytes() const;
 
  private:
+  // What averages are compared with. The receiver's momentum goes by averages as everyone has them,
+  // without what the wire has rounded away of one's own.
+  [[nodiscard]] float sent(std::size_t element) const;
+
+  const WireFormat wire_;
   Merge merge_;
   std::vector<float> copied_;  // what left in the round that is merged next
   std::vector<float> ahead_;   // what was laid down ahead, without that round's correction

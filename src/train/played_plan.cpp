@@ -152,7 +152,7 @@ std::string why_not_under(const Faults& faults, const Recipe& recipe) {
   if (!faults.islands.empty()) return kFaultsOfLinksOnly;
   if (!faults.lanes.empty() && recipe.momentum > 0 && recipe.progress < 1)
     return "momentum with progress= is not trained under --faults: whether anybody was heard is "
-           "known too late for what leaves next";
+           "known too late for what leaves next; leave one of the three out";
   return "";
 }
 

@@ -288,7 +288,9 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
                                          "plan:fragments=4,wire=bf16,momentum=0.3",
                                          "plan:wire=i32",
                                          "plan:payload=2"};
-    if (!long_steps) policies.emplace_back("plan:momentum=0.3,at=receiver");
+    for (const char* wire : {"f32", "bf16"})
+      if (!long_steps)
+        policies.push_back("plan:momentum=0.3,at=receiver,wire=" + std::string(wire));
     for (const std::string& policy : policies) {
       const auto recipe = recipe_for(plan, policy, {});
       ASSERT_TRUE(recipe.has_value()) << recipe.error().message;

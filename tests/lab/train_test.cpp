@@ -97,13 +97,17 @@ TEST_F(LabTraining, FaultsOfLinksBefallTheModelsAsTheyDoInTheSimulator) {
     }
     return most;
   };
-  for (const std::string missing : {"mean", "own"}) {
+  const std::pair<std::string, std::string> rules[] = {{"plan", "mean"},
+                                                       {"plan", "own"},
+                                                       {"plan:fragments=4,own-weight=0.5", "mean"},
+                                                       {"plan:fragments=4,momentum=0.3", "mean"}};
+  for (const auto& [policy, missing] : rules) {
     double apart = INFINITY;
     for (int tries = 0; tries < 3 && apart > 1.05; ++tries) {
       ASSERT_EQ(wait_for(start_training({"--steps", "40", "--evaluations", "8", "--exchange",
                                          "ideal", "--exchange", "simulated", "--exchange", "lab",
-                                         "--json", "--missing", missing, "--faults",
-                                         (folder_ / "faults.toml").string()})),
+                                         "--json", "--policy", policy, "--missing", missing,
+                                         "--faults", (folder_ / "faults.toml").string()})),
                 0)
           << said();
       const Json trainings = answer().at("trainings");
@@ -113,7 +117,7 @@ TEST_F(LabTraining, FaultsOfLinksBefallTheModelsAsTheyDoInTheSimulator) {
       EXPECT_GT(ratio(trainings[1], trainings[0]), 1.5);
       apart = ratio(trainings[2], trainings[1]);
     }
-    EXPECT_LT(apart, 1.05) << missing;
+    EXPECT_LT(apart, 1.05) << policy << ", " << missing;
   }
 }
 
