@@ -43,7 +43,7 @@ void add_edge(CLI::App& app, Outcome& outcome) {
       ->check(from_to(0, 100));
   verb->add_option("--lose-sums", options->lose_sums, "Lose this much of what goes to the island")
       ->check(from_to(0, 100));
-  verb->add_option("--seed", options->seed, "Of these losses (default 1)");
+  verb->add_option("--seed", options->seed, "Of these losses (default 1)")->check(a_seed());
   verb->callback([options, &outcome] { outcome.code = run(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "cli/number_checks.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
@@ -172,7 +173,8 @@ void add_generate(CLI::App& topology) {
   generator->add_option("--islands", options->count, "How many islands")
       ->required()
       ->check(CLI::Range(1, kGeneratedIslandsMax));
-  generator->add_option("--seed", options->seed, "Same seed, same map (default 1)");
+  generator->add_option("--seed", options->seed, "Same seed, same map (default 1)")
+      ->check(a_seed());
   add_common(generator, *options);
   generator->callback([options] { generate(*options); });
 }

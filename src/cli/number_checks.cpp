@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -37,6 +38,15 @@ CLI::Validator from_to(double least, double most) {
                : fmt::format("'{}' is not a number from {} to {}", shown(text), least, most);
   };
   return CLI::Validator(check, fmt::format("from {} to {}", least, most));
+}
+
+CLI::Validator a_seed() {
+  const auto check = [](const std::string& text) -> std::string {
+    const bool digits =
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    return digits && text.size() <= 19 ? "" : "a seed is a whole number of up to 19 digits";
+  };
+  return CLI::Validator(check, "");
 }
 
 }  // namespace cotillion::cli

@@ -1,5 +1,5 @@
-// Numbers on the command line that need not be whole. CLI11's own checks print the bounds with all
-// their digits, and let through what is no number at all.
+// Numbers on the command line. CLI11's own checks print bounds with all their digits, let through
+// what is no number at all, and take −1 for the largest number there is.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,5 +9,7 @@ namespace cotillion::cli {
 [[nodiscard]] CLI::Validator above_zero();
 // Both ends are allowed.
 [[nodiscard]] CLI::Validator from_to(double least, double most);
+// Whole, not negative, and written with so few digits that none are lost.
+[[nodiscard]] CLI::Validator a_seed();
 
 }  // namespace cotillion::cli

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "cli/number_checks.hpp"
 #include "topology/map_check.hpp"
 
 namespace cotillion::cli {
@@ -72,12 +73,8 @@ void add_egress_cap(CLI::App& verb, Settings& settings) {
 }
 
 CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& what) {
-  const auto whole = [](const std::string& text) -> std::string {
-    const bool digits =
-        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    return digits && text.size() <= 19 ? "" : "a seed is a whole number of up to 19 digits";
-  };
-  return verb.add_option("--seed", seed, fmt::format("Seed of {} (default 1)", what))->check(whole);
+  return verb.add_option("--seed", seed, fmt::format("Seed of {} (default 1)", what))
+      ->check(a_seed());
 }
 
 void add_settings(CLI::App& verb, Settings& settings) {

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <set>
 
 #include "base/fingerprint.hpp"
 #include "cli/interrupt.hpp"
@@ -97,7 +100,8 @@ void export_recipes(const Options& options, const Provenance& made_by,
 }
 
 std::vector<Training> train_all(const Options& options, const PlanFile& plan, const Faults& faults,
-                                const std::vector<Recipe>& recipes, const Provenance& made_by) {
+                                const std::vector<Recipe>& recipes, const Provenance& made_by,
+                                const std::vector<Training>& earlier) {
   const auto say = progress_line();
   const Interrupt interrupt;
   StudyEvents events;
@@ -108,8 +112,10 @@ std::vector<Training> train_all(const Options& options, const PlanFile& plan, co
   };
   // Hours may have gone into what is there already.
   events.finished = [&](const std::vector<Training>& so_far) {
-    if (!options.output.empty())
-      write_file(options.output, file_of(made_by, so_far).dump(1) + "\n");
+    if (options.output.empty()) return;
+    std::vector<Training> all = earlier;
+    all.insert(all.end(), so_far.begin(), so_far.end());
+    write_file(options.output, file_of(made_by, all).dump(1) + "\n");
   };
   try {
     std::vector<Training> trained =
@@ -127,22 +133,50 @@ std::vector<Training> train_all(const Options& options, const PlanFile& plan, co
 
 std::vector<Training> read_all(const Options& options, Provenance& made_by) {
   std::vector<Training> all;
+  std::set<std::string> known;
   for (const std::string& path : options.from) {
     const std::string text = read_file(path);
     auto read = read_trainings(text);
     if (!read) throw Stop{kUsedWrongly, path + ": " + read.error().message};
     made_by.inputs.emplace_back("trainings", fingerprint(text));
-    for (Training& training : *read) all.push_back(std::move(training));
+    // A run that is in two files is one run.
+    for (Training& training : *read)
+      if (known.insert(line_of(training)).second) all.push_back(std::move(training));
   }
   return all;
 }
 
+// Nothing that is read, or that another option writes, is written over: but -o may gather what
+// --from has.
+void expect_own_place(const std::string& option, const std::string& file,
+                      const std::vector<std::string>& others) {
+  std::error_code ignored;
+  for (const std::string& other : others)
+    if (!file.empty() && !other.empty() &&
+        (file == other || std::filesystem::equivalent(file, other, ignored)))
+      throw Stop{kUsedWrongly, fmt::format("{} {}: that file has another use in this command; "
+                                           "choose another place",
+                                           option, file)};
+}
+
 void check(const Options& options) {
-  for (const std::string& file : {options.output, options.export_recipes})
+  const std::string& checkpoint = options.study.training.checkpoint;
+  for (const std::string& file : {options.output, options.export_recipes, checkpoint})
     if (!file.empty()) expect_writable(file);
+  expect_own_place("-o", options.output, {options.plan, checkpoint, options.export_recipes});
+  expect_own_place("--export-recipes", options.export_recipes, {options.plan});
+  expect_own_place("--checkpoint", checkpoint, {options.plan});
+  expect_own_place("--checkpoint", checkpoint, options.from);
   if (!options.exchanges.faults.empty() && !options.exchanges.of_packets())
     throw Stop{kUsedWrongly,
                "--faults needs --exchange simulated or lab; --lose is for ideal ones"};
+  if (options.missing == "own" && options.lose == 0 && !options.exchanges.of_packets())
+    throw Stop{kUsedWrongly,
+               "--missing own: nothing is missing from ideal exchanges but by --lose"};
+  if (!options.exchanges.patience.empty() && !options.exchanges.of_packets())
+    throw Stop{kUsedWrongly, "--patience is for packets; it needs --exchange simulated or lab"};
+  if ((options.exchanges.pace != 1 || options.exchanges.rootless) && !options.exchanges.has("lab"))
+    throw Stop{kUsedWrongly, "--pace and --rootless are for a lab; they need --exchange lab"};
   if (!options.study.training.checkpoint.empty() && options.exchanges.of_packets())
     throw Stop{kUsedWrongly,
                "--checkpoint: an exchange of packets has some of them in flight, and cannot be "
@@ -163,9 +197,13 @@ void run(Options& options, Outcome& code) {
     const PlanFile plan = plan_of(options, made_by);
     const Faults faults = faults_of(options, plan, made_by);
     const std::vector<Recipe> recipes = recipes_of(options, plan);
+    if (options.lose > 0 && std::none_of(recipes.begin(), recipes.end(), [](const Recipe& recipe) {
+          return recipe.kind == Recipe::Kind::kRotation;
+        }))
+      throw Stop{kUsedWrongly, "--lose: none of these policies is ours; nothing would be lost"};
     if (!options.export_recipes.empty()) return export_recipes(options, made_by, recipes);
     if (!options.figures.empty()) make_folder(options.figures, "--figures");
-    for (Training& training : train_all(options, plan, faults, recipes, made_by))
+    for (Training& training : train_all(options, plan, faults, recipes, made_by, trainings))
       trainings.push_back(std::move(training));
   }
   if (trainings.empty()) throw Stop{kUsedWrongly, "there is no training in these files"};
@@ -250,6 +288,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--steps", training.steps, "End after so many steps (default 300)")
       ->check(CLI::Range(std::int64_t(1), std::int64_t(1'000'000'000)));
   train->add_option("--seeds", study.seeds, "One run of every policy for each (default 1)")
+      ->check(a_seed())
       ->delimiter(',')
       ->allow_extra_args(false);
   train->add_option("--batch", training.batch, "Windows of each island in a step (default 8)")

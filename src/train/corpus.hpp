@@ -22,6 +22,7 @@ enum class Split : std::uint8_t {
 };
 
 struct Corpus {
+  std::string name;                  // what it is and how it is split, for people
   std::vector<std::string> islands;  // what each trains on
   std::string held_out;
   double unigram_entropy = 0;  // of the held-out bytes, nats: what a model without context can do

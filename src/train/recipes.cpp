@@ -131,7 +131,8 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
   if (recipe.progress < 1) recipe.name += fmt::format(", progress {}", recipe.progress);
   if (merge.momentum > 0)
     recipe.name += fmt::format(", momentum {} at the {}", merge.momentum,
-                               recipe.momentum_at_sender ? "sender" : "receiver");
+                               recipe.momentum_at_sender ? "sender" : "receiver") +
+                   (merge.momentum_only_with_everyone ? " in rounds of everyone" : "");
   if (settings.lost > 0)
     recipe.name += fmt::format(", {:.3g} % lost{}", settings.lost * 100,
                                recipe.own_for_missing ? ", own in their place" : "");

@@ -185,6 +185,7 @@ RivalRecipes::Answer RivalRecipes::pairs(PolicyText& policy) const {
   }
   recipe.name =
       fmt::format("NoLoCo H={} ({}, {})", recipe.steps, recipe.outer_rate, recipe.momentum);
+  if (recipe.pull != 1) recipe.name += fmt::format(", pull {}", recipe.pull);
   recipe.egress =
       payload_ * (islands_ - islands_ % 2) / islands_ / (recipe.steps * recipe.step_time + waits);
   return recipe;

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 
+#include "train/same_run.hpp"
 #include "train/text_folder.hpp"
 #include "train/training_file.hpp"
 
@@ -32,19 +33,27 @@ Result<std::size_t> synthetic_bytes(const std::string& data) {
   return std::size_t(bytes);
 }
 
-// Lines of results are shortened.
-bool same(double a, double b) {
-  return std::abs(a - b) <= 1e-4 * std::abs(b);
+// Without the folders above it: where a text lies differs from machine to machine. Names of files
+// may hold any bytes, results may not.
+std::string name_of_text(const std::string& data) {
+  const fs::path path(data);
+  const Json name = (path.has_filename() ? path : path.parent_path()).filename().string();
+  return Json::parse(name.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-bool is_of(const Training& training, const Recipe& recipe, std::uint64_t seed,
-           const StudySettings& settings, const Study& study) {
-  return training.finished && training.recipe.name == recipe.name &&
-         same(training.recipe.step_time, recipe.step_time) && training.settings.seed == seed &&
-         training.data == study.data && training.model == settings.model &&
-         same(training.settings.seconds, settings.training.seconds) &&
-         training.settings.steps == settings.training.steps &&
-         same(training.settings.rate, settings.training.rate);
+// What a record of it would say.
+Training asked_for(const StudySettings& settings, const Study& study, const Recipe& recipe,
+                   std::uint64_t seed) {
+  Training asked;
+  asked.recipe = recipe;
+  asked.recipe.rounds.clear();
+  asked.model = settings.model;
+  asked.context = study.model.context;
+  asked.data = study.corpus.name;
+  asked.unigram_entropy = study.corpus.unigram_entropy;
+  asked.settings = settings.training;
+  asked.settings.seed = seed;
+  return asked;
 }
 
 // Where runs of a study keep what they have: each at a place of its own, models while it is
@@ -62,9 +71,13 @@ class Checkpoints {
     const std::string file = of(run);
     if (file.empty() || !fs::exists(file) || fs::exists(file + ".models")) return std::nullopt;
     std::ifstream text(file);
-    const auto read = read_trainings({std::istreambuf_iterator<char>(text), {}});
-    if (read && read->size() == 1 && read->front().finished) return read->front();
-    throw WrongCheckpoint(file + ": is not the record of a finished run; remove it to begin anew");
+    const std::string record{std::istreambuf_iterator<char>(text), {}};
+    const auto read = read_trainings(record);
+    // What `keep` wrote is the run itself; a file of trainings is somebody's result.
+    const bool ours = read && record.find("\"trainings\"") == std::string::npos;
+    if (ours && read->size() == 1 && read->front().finished) return read->front();
+    throw WrongCheckpoint(
+        file + ": is no checkpoint of a study; choose another place, or remove it to begin anew");
   }
   void keep(std::size_t run, const Training& training) const {
     const std::string file = of(run);
@@ -107,7 +120,8 @@ Result<Study> prepare(const StudySettings& settings, int islands) {
                             std::size_t(study.model.context) + 2);
   if (!corpus) return Unexpected<Error>{corpus.error().within("--data " + settings.data)};
   study.corpus = std::move(*corpus);
-  study.data = settings.data + (settings.split == Split::kAlike ? ", alike" : ", by source");
+  study.corpus.name =
+      name_of_text(settings.data) + (settings.split == Split::kAlike ? ", alike" : ", by source");
   return study;
 }
 
@@ -122,15 +136,16 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
   for (const std::uint64_t seed : settings.seeds)
     for (const Recipe& recipe : recipes) {
       const std::size_t number = run++;
-      if (std::any_of(trainings.begin(), trainings.end(),
-                      [&](const Training& t) { return is_of(t, recipe, seed, settings, study); }))
+      const Training asked = asked_for(settings, study, recipe, seed);
+      if (std::any_of(trainings.begin(), trainings.end(), [&](const Training& t) {
+            return t.finished && what_differs(t, asked).empty();
+          }))
         continue;
       if (events.take && !events.take(recipe, seed)) continue;
       if (const auto kept = checkpoints.kept(number)) {
-        if (!is_of(*kept, recipe, seed, settings, study))
-          throw WrongCheckpoint(checkpoints.of(number) + ": is of " + kept->recipe.name +
-                                ", or of other settings; remove it to train " + recipe.name +
-                                " anew");
+        if (const std::string other = what_differs(*kept, asked); !other.empty())
+          throw WrongCheckpoint(checkpoints.of(number) + ": " + other +
+                                "; remove it to train anew");
         trainings.push_back(*kept);
         continue;
       }
@@ -153,7 +168,6 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
       Training made =
           train(*islands, recipe, study.corpus, study.model, training, watch, carrier.get());
       made.model = settings.model;
-      made.data = study.data;
       const bool stopped = !made.finished;
       trainings.push_back(std::move(made));
       if (events.finished) events.finished(trainings);

@@ -21,7 +21,6 @@ struct StudySettings {
 struct Study {
   ModelSpec model;
   Corpus corpus;
-  std::string data;  // what it is, for people
 };
 
 // Reads or makes the text. The reason where it cannot.

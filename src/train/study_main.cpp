@@ -67,7 +67,7 @@ class Claims {
             std::uint64_t seed) {
     if (folder_.empty()) return true;
     std::ostringstream what;
-    what << recipe.name << "|" << recipe.step_time << "|" << seed << "|" << study.data << "|"
+    what << recipe.name << "|" << recipe.step_time << "|" << seed << "|" << study.corpus.name << "|"
          << settings.model << "|" << settings.training.seconds << "|" << settings.training.steps;
     last_ = folder_ + "/" + std::to_string(std::hash<std::string>()(what.str()));
     return std::filesystem::create_directory(last_);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <map>
 
@@ -355,6 +356,27 @@ TEST(TorchLearner, AStudyRunsEachRecipeOnceForEachSeed) {
   trainings = run_study(settings, *study, recipes, std::move(trainings), events);
   EXPECT_EQ(trainings.size(), 6u);
   EXPECT_EQ(carriers, 6);
+  // Another text of the same name has been read by nobody yet.
+  Study other = *study;
+  other.corpus.unigram_entropy += 0.1;
+  settings.seeds = {1};
+  EXPECT_EQ(run_study(settings, other, recipes, std::move(trainings), events).size(), 8u);
+}
+
+TEST(TorchLearner, ATextIsCalledByItsOwnNameWhereverItLies) {
+  const std::filesystem::path folder = ::testing::TempDir() + "cotillion-text-name/manuals";
+  std::filesystem::create_directories(folder);
+  for (int n = 0; n < 32; ++n)
+    std::ofstream(folder / (std::to_string(n) + ".txt")) << std::string(4000, char('a' + n % 26));
+  StudySettings settings;
+  settings.model = "mlp";
+  for (const std::string& data : {folder.string(), folder.string() + "/"}) {
+    settings.data = data;
+    const auto study = prepare(settings, 3);
+    ASSERT_TRUE(study.has_value()) << study.error().message;
+    EXPECT_EQ(study->corpus.name, "manuals, alike");
+  }
+  std::filesystem::remove_all(folder.parent_path());
 }
 
 TEST(TorchLearner, AStudyThatWasStoppedGoesOnWhereItWas) {
@@ -385,6 +407,10 @@ TEST(TorchLearner, AStudyThatWasStoppedGoesOnWhereItWas) {
   // Others, in its place, are told that it is not theirs.
   EXPECT_THROW((void)run_study(settings, *study, {recipes[1], recipes[0]}, {}, events),
                WrongCheckpoint);
+  // So are those who would go on in another way.
+  StudySettings changed = settings;
+  changed.training.warmup = 3;
+  EXPECT_THROW((void)run_study(changed, *study, recipes, {}, events), WrongCheckpoint);
   made = 0;
   const auto resumed = run_study(settings, *study, recipes, {}, events);
   EXPECT_EQ(made, 1);  // the first was over

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <numbers>
-#include <sstream>
 #include <stdexcept>
 
 #include "train/rotation_clock.hpp"
+#include "train/same_run.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {
@@ -46,6 +46,8 @@ class Run {
     result_.account = carrier_.account();
     result_.device = learner_.device();
     result_.parameters = learner_.parameters();
+    result_.context = context_;
+    result_.data = corpus_.name;
     result_.settings = settings_;
     result_.unigram_entropy = corpus_.unigram_entropy;
     started_ = Clock::now();
@@ -226,29 +228,10 @@ class Run {
 
   // What a checkpoint has that this run has not; empty where it is one of this run.
   [[nodiscard]] std::string difference(const Training& earlier) const {
-    const auto other = [](const std::string& what, const std::string& of,
-                          const std::string& instead) {
-      return "it has " + what + " " + of + ", and this run " + instead;
-    };
-    const auto text = [](double number) {
-      std::ostringstream out;
-      out << number;
-      return out.str();
-    };
-    const TrainingSettings& settings = earlier.settings;
-    if (earlier.recipe.name != recipe_.name)
-      return other("policy", earlier.recipe.name, recipe_.name);
-    if (settings.seed != settings_.seed)
-      return other("seed", std::to_string(settings.seed), std::to_string(settings_.seed));
-    if (settings.batch != settings_.batch)
-      return other("batches of", std::to_string(settings.batch), std::to_string(settings_.batch));
-    if (settings.rate != settings_.rate)
-      return other("learning rate", text(settings.rate), text(settings_.rate));
-    if (earlier.unigram_entropy != corpus_.unigram_entropy) return "it has seen other text";
-    if (earlier.steps > last_)
-      return "it is at step " + std::to_string(earlier.steps) + ", and this run ends after " +
-             std::to_string(last_);
-    return "";
+    std::string other = what_differs(earlier, result_);
+    if (!other.empty() || earlier.steps <= last_) return other;
+    return "it is at step " + std::to_string(earlier.steps) + ", and this run ends after " +
+           std::to_string(last_);
   }
 
   void take_up() {

@@ -68,6 +68,7 @@ struct Training {
   ClockSummary account;
   std::string model, data, device;
   std::int64_t parameters = 0;
+  int context = 0;  // bytes; zero: a record that does not say
   TrainingSettings settings;
   double unigram_entropy = 0;
   std::vector<TrainingPoint> points;

@@ -36,6 +36,12 @@ std::int64_t whole(const Json& json, const char* key, double least, double most)
   if (value != std::floor(value)) throw std::runtime_error(std::string(key) + ": a whole number");
   return std::int64_t(value);
 }
+// All 64 bits: as a double it would be another one.
+std::uint64_t seed_in(const Json& json) {
+  const Json& seed = json.at("seed");
+  if (!seed.is_number_unsigned()) throw std::runtime_error("seed: a whole number, not negative");
+  return seed;
+}
 std::vector<double> numbers(const Json& json, const char* key, double least, double most) {
   std::vector<double> values;
   for (const Json& value : json.at(key)) {
@@ -103,7 +109,7 @@ Recipe recipe_from(const Json& json) {
   recipe.momentum_at_sender = json.at("momentum_at_sender");
   recipe.lost = number(json, "lost", 0, 0.9);
   recipe.own_for_missing = json.at("own_for_missing");
-  recipe.seed = std::uint64_t(whole(json, "seed", 0, 9e15));
+  recipe.seed = seed_in(json);
   // Files from before these were there have none of them.
   recipe.wire = WireFormat(index_of(kWires, json.value("wire", "f32"), "wire format"));
   if (json.contains("payload")) recipe.payload = number(json, "payload", 1e-3, 1e3);
@@ -244,7 +250,7 @@ TrainingSettings settings_from(const Json& json) {
   settings.windows = int(whole(json, "windows", 0, kMany));
   if (json.contains("distance_every"))
     settings.distance_every = int(whole(json, "distance_every", 1, kMany));
-  settings.seed = std::uint64_t(whole(json, "seed", 0, 9e15));
+  settings.seed = seed_in(json);
   settings.target = number(json, "target", 0, kMany);
   return settings;
 }
@@ -312,6 +318,7 @@ Json to_json(const Training& training) {
   Json json = {{"recipe", to_json(training.recipe)},
                {"model", training.model},
                {"parameters", training.parameters},
+               {"context", training.context},
                {"data", training.data},
                {"unigram_entropy", training.unigram_entropy},
                {"device", training.device},
@@ -350,6 +357,7 @@ Training training_from(const Json& json) {
   training.recipe = recipe_from(json.at("recipe"));
   training.model = json.at("model");
   training.parameters = whole(json, "parameters", 0, kHuge);
+  if (json.contains("context")) training.context = int(whole(json, "context", 0, kMany));
   training.data = json.at("data");
   training.unigram_entropy = number(json, "unigram_entropy", 0, 100);
   training.device = json.at("device");

@@ -61,6 +61,16 @@ bool knows_memory(const Training& training) {
   return training.memory.kept > 0;
 }
 
+// Nothing where all came to their end.
+std::string how_it_ended(const Runs& runs) {
+  const auto any = [&](bool Training::*mark, bool value) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const Training* run) { return run->*mark == value; });
+  };
+  if (any(&Training::diverged, true)) return " (diverged: lower its rate)";
+  return any(&Training::finished, false) ? " (stopped; its last evaluation)" : "";
+}
+
 Rows rows_of(const std::vector<Training>& trainings) {
   const bool target = std::any_of(trainings.begin(), trainings.end(),
                                   [](const Training& t) { return t.settings.target > 0; });
@@ -72,7 +82,7 @@ Rows rows_of(const std::vector<Training>& trainings) {
   const std::vector<Runs> policies = by_policy(trainings);
   for (const Runs& runs : policies) {
     const Training& one = *runs[0];
-    rows.push_back({one.recipe.name, number(mean_of(runs, final_loss)),
+    rows.push_back({one.recipe.name + how_it_ended(runs), number(mean_of(runs, final_loss)),
                     runs.size() > 1 ? number(spread_of(runs, final_loss)) : "–",
                     difference_text(behind(runs, policies[0])),
                     number(mean_of(runs, mean_island_loss)),
@@ -256,13 +266,11 @@ std::string training_text(const std::vector<Training>& trainings) {
   if (trainings.empty()) return "no training\n";
   const std::vector<std::vector<Training>> settings = by_setting(trainings);
   if (settings.size() > 1) {
+    const std::vector<std::string> words = words_for(settings);
     std::string text;
-    for (const std::vector<Training>& alike : settings)
-      text += fmt::format(
-                  "{}Steps of {:.1f} ms, {:.4g} s:\n\n", text.empty() ? "" : "\n",
-                  alike[0].recipe.step_time * 1e3,
-                  alike[0].settings.seconds > 0 ? alike[0].settings.seconds : alike[0].seconds) +
-              training_text(alike);
+    for (std::size_t s = 0; s < settings.size(); ++s)
+      text += (s > 0 ? "\n" : "") + wrapped("With " + words[s] + ":") + "\n" +
+              training_text(settings[s]);
     return text;
   }
   std::string text = wrapped(about(trainings)) + "\n" + table_of(rows_of(trainings)).text();

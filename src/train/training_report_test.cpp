@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "train/rank_correlation.hpp"
+#include "train/same_run.hpp"
 #include "train/training_figures.hpp"
 #include "train/training_file.hpp"
 #include "train/training_pairs.hpp"
@@ -174,12 +176,56 @@ TEST(TrainingReport, PairsOfTheSameSeedSayWhoIsAhead) {
 }
 
 TEST(TrainingReport, WhatWasTrainedUnderOtherSettingsIsAnotherTable) {
-  std::vector<Training> all = {training("a", 1, 2), training("a", 1, 3), training("a", 1, 4)};
+  std::vector<Training> all = {training("a", 1, 2), training("a", 1, 3), training("a", 1, 4),
+                               training("a", 1, 5)};
   all[1].recipe.step_time = 0.4942;
   all[2].data = "text, by source";
-  EXPECT_EQ(by_setting(all).size(), 3u);
-  EXPECT_EQ(by_policy(all).size(), 3u);
-  EXPECT_THAT(training_text(all), HasSubstr("Steps of 494.2 ms, 10 s:"));
+  all[3].unigram_entropy = 3.509;  // another text of the same name
+  EXPECT_EQ(by_setting(all).size(), 4u);
+  EXPECT_EQ(by_policy(all).size(), 4u);
+  EXPECT_EQ(words_for(by_setting({all[0], all[3]}))[1], "text of 3.509 nats a byte");
+  EXPECT_THAT(training_text(all), HasSubstr("\nWith steps of 494.2 ms, "));
+}
+
+TEST(TrainingReport, RunsAreTheSameWhereNothingThatALossDependsOnDiffers) {
+  const Training run = training("a", 1, 2);
+  EXPECT_EQ(what_differs(run, run), "");
+  const auto differs = [&](const auto& change) {
+    Training other = run;
+    change(other);
+    return what_differs(other, run);
+  };
+  EXPECT_EQ(differs([](Training& t) { t.recipe.name = "b"; }), "it has policy b, and this run a");
+  EXPECT_EQ(differs([](Training& t) { t.settings.batch = 64; }),
+            "it has batches of 64, and this run 8");
+  for (const std::function<void(Training&)>& change : std::vector<std::function<void(Training&)>>{
+           [](Training& t) { t.settings.seed = 7; }, [](Training& t) { t.settings.steps = 7; },
+           [](Training& t) { t.settings.seconds = 7; }, [](Training& t) { t.settings.rate = 7; },
+           [](Training& t) { t.settings.warmup = 7; }, [](Training& t) { t.settings.windows = 7; },
+           [](Training& t) { t.settings.evaluations = 7; }, [](Training& t) { t.model = "gpt"; },
+           [](Training& t) { t.data = "text, by source"; },
+           [](Training& t) { t.unigram_entropy = 7; }, [](Training& t) { t.recipe.step_time = 7; },
+           [](Training& t) {
+             t.recipe.shares = {0.25, 0.75};
+           },
+           [](Training& t) { t.recipe.islands = {"A"}; }})
+    EXPECT_NE(differs(change), "");
+  // Lines have fewer digits, and old ones do not say everything.
+  EXPECT_EQ(differs([](Training& t) { t.settings.rate *= 1.00001; }), "");
+  Training knows = run;
+  knows.context = 64;
+  EXPECT_EQ(what_differs(run, knows), "");
+  Training other = knows;
+  other.context = 16;
+  EXPECT_NE(what_differs(other, knows), "");
+}
+
+TEST(TrainingReport, SaysWhichRunsDidNotComeToTheirEnd) {
+  std::vector<Training> all = {training("a", 1, 2), training("b", 1, 3)};
+  all[0].finished = false;
+  all[1].diverged = true;
+  EXPECT_THAT(training_text(all), HasSubstr("a (stopped; its last evaluation)"));
+  EXPECT_THAT(training_text(all), HasSubstr("b (diverged: lower its rate)"));
 }
 
 TEST(TrainingReport, WhatWasTrainedUnderOtherSettingsHasFiguresThatSayWhich) {

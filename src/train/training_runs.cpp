@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "train/same_run.hpp"
+
 namespace cotillion {
 
 double final_loss(const Training& training) {
@@ -26,37 +28,37 @@ double late_distance(const Training& training) {
 
 namespace {
 
-// Step times are rounded where lines are short.
-std::string setting_of(const Training& training) {
-  return fmt::format("{}\n{}\n{:.3g}\n{:.4g}\n{}", training.model, training.data,
-                     training.recipe.step_time, training.settings.seconds, training.settings.steps);
-}
-
-// What `setting_of` knows, what people ask about first.
+// What tells settings apart, what people ask about first.
 std::vector<std::string> parts_of_setting(const Training& training) {
   const std::size_t comma = training.data.rfind(", ");
   return {fmt::format("steps of {:.4g} ms", training.recipe.step_time * 1e3),
           comma == std::string::npos ? training.data : "text " + training.data.substr(comma + 2),
           training.model,
           training.data.substr(0, comma),
+          fmt::format("text of {:.4g} nats a byte", training.unigram_entropy),
           fmt::format("{:.4g} s", training.settings.seconds),
-          fmt::format("{} steps", training.settings.steps)};
+          fmt::format("{} steps", training.settings.steps),
+          fmt::format("{} islands", training.recipe.islands.size()),
+          fmt::format("weights {:.3g}", fmt::join(training.recipe.shares, " ")),
+          fmt::format("{} parameters", training.parameters),
+          fmt::format("batches of {}", training.settings.batch),
+          fmt::format("learning rate {}", training.settings.rate),
+          fmt::format("a warm-up of {}", training.settings.warmup),
+          fmt::format("{} windows evaluated", training.settings.windows)};
 }
 
 }  // namespace
 
 std::vector<std::vector<Training>> by_setting(const std::vector<Training>& trainings) {
-  std::vector<std::string> settings;
   std::vector<std::vector<Training>> groups;
   for (const Training& training : trainings) {
-    const std::string setting = setting_of(training);
-    const auto known = std::find(settings.begin(), settings.end(), setting);
-    const auto group = std::size_t(known - settings.begin());
-    if (known == settings.end()) {
-      settings.push_back(setting);
-      groups.emplace_back();
-    }
-    groups[group].push_back(training);
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& known) {
+      return what_differs_in_setting(known[0], training).empty();
+    });
+    if (group == groups.end())
+      groups.push_back({training});
+    else
+      group->push_back(training);
   }
   return groups;
 }
@@ -78,11 +80,20 @@ std::vector<std::string> words_for(const std::vector<std::vector<Training>>& set
 }
 
 std::vector<Runs> by_policy(const std::vector<Training>& trainings) {
-  std::map<std::string, Runs> groups;
-  for (const Training& training : trainings)
-    groups[training.recipe.name + "\n" + setting_of(training)].push_back(&training);
+  std::map<std::string, std::vector<Runs>> named;
+  for (const Training& training : trainings) {
+    std::vector<Runs>& groups = named[training.recipe.name];
+    const auto group = std::find_if(groups.begin(), groups.end(), [&](const Runs& known) {
+      return what_differs_in_setting(*known[0], training).empty();
+    });
+    if (group == groups.end())
+      groups.push_back({&training});
+    else
+      group->push_back(&training);
+  }
   std::vector<Runs> ordered;
-  for (auto& [name, runs] : groups) ordered.push_back(std::move(runs));
+  for (auto& [name, groups] : named)
+    for (Runs& runs : groups) ordered.push_back(std::move(runs));
   std::stable_sort(ordered.begin(), ordered.end(), [](const Runs& a, const Runs& b) {
     return mean_of(a, final_loss) < mean_of(b, final_loss);
   });

@@ -1,0 +1,93 @@
+#include "train/same_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+#include <vector>
+
+namespace cotillion {
+namespace {
+
+bool same(double a, double b) {
+  return std::abs(a - b) <= 1e-4 * std::abs(b);
+}
+
+bool same(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() || a == b;
+}
+
+template <typename Part>
+bool same(const std::vector<Part>& a, const std::vector<Part>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Part& x, const Part& y) { return same(x, y); });
+}
+
+template <typename Part>
+std::string text(const Part& part) {
+  std::ostringstream out;
+  out << part;
+  return out.str();
+}
+
+template <typename Part>
+std::string text(const std::vector<Part>& parts) {
+  std::string all;
+  for (const Part& part : parts) all += (all.empty() ? "" : " ") + text(part);
+  return all;
+}
+
+// The first difference is kept.
+class Comparison {
+ public:
+  template <typename Value>
+  void of(const char* what, const Value& record, const Value& run) {
+    if (first_.empty() && !same(record, run))
+      first_ = "it has " + std::string(what) + " " + text(record) + ", and this run " + text(run);
+  }
+  // Zero: a record that does not say.
+  void of_known(const char* what, std::int64_t record, std::int64_t run) {
+    if (record != 0 && run != 0) of(what, double(record), double(run));
+  }
+  [[nodiscard]] std::string first() const { return first_; }
+
+ private:
+  std::string first_;
+};
+
+void compare_settings(Comparison& compare, const Training& record, const Training& run) {
+  const TrainingSettings &had = record.settings, &has = run.settings;
+  compare.of("islands", record.recipe.islands, run.recipe.islands);
+  compare.of("weights", record.recipe.shares, run.recipe.shares);
+  compare.of("steps of, in seconds,", record.recipe.step_time, run.recipe.step_time);
+  compare.of("model", record.model, run.model);
+  compare.of_known("so many parameters:", record.parameters, run.parameters);
+  compare.of_known("a context of", record.context, run.context);
+  compare.of("text", record.data, run.data);
+  compare.of("text whose bytes have, in nats,", record.unigram_entropy, run.unigram_entropy);
+  compare.of("so many steps:", double(had.steps), double(has.steps));
+  compare.of("so many seconds:", had.seconds, has.seconds);
+  compare.of("batches of", double(had.batch), double(has.batch));
+  compare.of("learning rate", had.rate, has.rate);
+  compare.of("a warm-up of", double(had.warmup), double(has.warmup));
+  compare.of("windows of held-out text:", double(had.windows), double(has.windows));
+}
+
+}  // namespace
+
+std::string what_differs(const Training& record, const Training& run) {
+  Comparison compare;
+  compare.of("policy", record.recipe.name, run.recipe.name);
+  compare.of("seed", text(record.settings.seed), text(run.settings.seed));
+  compare_settings(compare, record, run);
+  compare.of("evaluations:", double(record.settings.evaluations), double(run.settings.evaluations));
+  return compare.first();
+}
+
+std::string what_differs_in_setting(const Training& record, const Training& run) {
+  Comparison compare;
+  compare_settings(compare, record, run);
+  return compare.first();
+}
+
+}  // namespace cotillion
