@@ -23,9 +23,12 @@ double number_in(const std::string& text) {
 
 }  // namespace
 
-CLI::Validator above_zero() {
-  const auto check = [](const std::string& text) -> std::string {
-    return number_in(text) > 0 ? "" : fmt::format("'{}' is not a number above 0", shown(text));
+CLI::Validator above_zero(double most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    const double value = number_in(text);
+    return value > 0 && value <= most
+               ? ""
+               : fmt::format("'{}' is not a number above 0 and up to {}", shown(text), most);
   };
   return CLI::Validator(check, "above 0");
 }

@@ -6,7 +6,7 @@
 
 namespace cotillion::cli {
 
-[[nodiscard]] CLI::Validator above_zero();
+[[nodiscard]] CLI::Validator above_zero(double most);
 // Both ends are allowed.
 [[nodiscard]] CLI::Validator from_to(double least, double most);
 // Whole, not negative, and written with so few digits that none are lost.

@@ -159,6 +159,16 @@ void expect_own_place(const std::string& option, const std::string& file,
                                            option, file)};
 }
 
+// Without a plan trainings are only shown: an option that would change them changes nothing.
+void expect_a_plan(const CLI::App& train) {
+  const std::set<std::string> shows = {"--from", "--output", "--figures", "--json"};
+  for (const CLI::Option* option : train.get_options())
+    if (option->count() > 0 && !shows.contains(option->get_name()))
+      throw Stop{kUsedWrongly,
+                 fmt::format("{}: nothing is trained without a PLAN; give one, or leave it out",
+                             option->get_name())};
+}
+
 void check(const Options& options) {
   const std::string& checkpoint = options.study.training.checkpoint;
   for (const std::string& file : {options.output, options.export_recipes, checkpoint})
@@ -284,7 +294,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--split", options->split, "alike: islands' texts are alike; by-source: not")
       ->check(CLI::IsMember({"alike", "by-source"}));
   train->add_option("--seconds", training.seconds, "End at this time on the planned clock")
-      ->check(above_zero());
+      ->check(above_zero(kMany));
   train->add_option("--steps", training.steps, "End after so many steps (default 300)")
       ->check(CLI::Range(std::int64_t(1), std::int64_t(1'000'000'000)));
   train->add_option("--seeds", study.seeds, "One run of every policy for each (default 1)")
@@ -293,7 +303,8 @@ void add_train(CLI::App& app, Outcome& outcome) {
       ->allow_extra_args(false);
   train->add_option("--batch", training.batch, "Windows of each island in a step (default 8)")
       ->check(CLI::Range(1, 65536));
-  train->add_option("--rate", training.rate, "Learning rate (default 0.002)")->check(above_zero());
+  train->add_option("--rate", training.rate, "Learning rate (default 0.002)")
+      ->check(above_zero(kMany));
   train->add_option("--warmup", training.warmup, "Steps until it is reached (default 20)")
       ->check(CLI::Range(0, 1'000'000));
   train->add_option("--evaluations", training.evaluations, "On held-out text (default 20)")
@@ -301,7 +312,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--windows", training.windows, "Of held-out text in each (default 32)")
       ->check(CLI::Range(1, 100'000));
   train->add_option("--target", training.target, "A loss whose time is reported")
-      ->check(above_zero());
+      ->check(above_zero(kMany));
   train->add_option("--step-time", options->step_time, "τ (default: the plan's)");
   train
       ->add_option("--island-weights", options->island_weights,
@@ -354,13 +365,14 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("-o,--output", options->output, "Write the trainings as JSON");
   train->add_option("--figures", options->figures, "Write figures and a page into this folder");
   train->add_flag("--json", options->json, "Print them as JSON");
-  train->callback([options, &outcome] {
+  train->callback([options, train, &outcome] {
     if (!options->as_island.empty()) {
       const auto served = be_lab_island(options->as_island, load_learner);
       if (!served) throw Stop{kWorldFailed, served.error().message};
       return;
     }
     check(*options);
+    if (options->plan.empty()) expect_a_plan(*train);
     if (options->exchanges.has("lab"))
       run_confined(*options, outcome);
     else

@@ -182,7 +182,7 @@ RivalRecipes::Answer RivalRecipes::servers(PolicyText& policy) const {
   const int least = (recipe.overlap + recipe.steps - 1) / recipe.steps;
   recipe.every = policy.whole("every", std::max(1, least), least, 1'000'000);
   recipe.server_weight = policy.number("weight", 0.25, 0, 1);
-  recipe.outer_rate = policy.number("rate", 1, 0, 10);
+  recipe.outer_rate = policy.above_zero("rate", 1, 10);
   recipe.momentum = policy.number("momentum", 0.5, 0, 0.9999);
   recipe.nesterov = true;
   recipe.rounds = {{recipe.exchange, mixing, {}, {}, regions.size() == 1}};

@@ -43,6 +43,12 @@ double PolicyText::number(const std::string& key, double otherwise, double least
   return value;
 }
 
+double PolicyText::above_zero(const std::string& key, double otherwise, double most) {
+  const double value = number(key, otherwise, 0, most);
+  if (value == 0) refuse(key, "nothing would be learned; give one above 0, or leave it out");
+  return value;
+}
+
 int PolicyText::whole(const std::string& key, int otherwise, int least, int most) {
   const double value = number(key, otherwise, least, most);
   if (value != std::floor(value) && wrong_.empty())

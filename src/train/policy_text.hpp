@@ -16,6 +16,8 @@ class PolicyText {
   [[nodiscard]] const std::string& name() const { return name_; }
   // What was asked for, or the default. What is wrong is remembered for `refusal`.
   [[nodiscard]] double number(const std::string& key, double otherwise, double least, double most);
+  // Where nothing would be learned with 0.
+  [[nodiscard]] double above_zero(const std::string& key, double otherwise, double most);
   [[nodiscard]] int whole(const std::string& key, int otherwise, int least, int most);
   [[nodiscard]] std::string word(const std::string& key, const std::string& otherwise,
                                  const std::set<std::string>& known);

@@ -184,6 +184,24 @@ std::string wrong_load(const Recipe& recipe) {
   return "";
 }
 
+// Averages that would pull the weighted mean elsewhere: whoever averages everybody alike does,
+// where weights differ.
+std::string wrong_shares(const Recipe& recipe) {
+  const std::size_t n = recipe.islands.size();
+  for (const RecipeRound& round : recipe.rounds)
+    for (std::size_t j = 0; j < n; ++j) {
+      double kept = 0;
+      for (std::size_t i = 0; i < n; ++i) kept += recipe.shares[i] * round.mixing[i * n + j];
+      if (std::abs(kept - recipe.shares[j]) > 1e-9)
+        return fmt::format(
+            "--island-weights: its averages would not conserve the weighted mean (of {} they make "
+            "{:.3g} in place of {:.3g}); weights are for plans and schedules of plain cliques, "
+            "synchronous, local-sgd and the DiLoCos",
+            recipe.islands[j], kept, recipe.shares[j]);
+    }
+  return "";
+}
+
 Result<Recipe> blank_recipe(const PlanFile& plan, const std::string& policy,
                             const RecipeSettings& settings) {
   Recipe blank;
@@ -192,6 +210,9 @@ Result<Recipe> blank_recipe(const PlanFile& plan, const std::string& policy,
   blank.step_time =
       settings.step_time > 0 ? settings.step_time : plan.plan.settings.step_time.seconds();
   if (!(blank.step_time > 0)) return failure("the plan knows no step time; give one");
+  if (!(blank.step_time >= kStepLeast && blank.step_time <= kMany))
+    return failure(fmt::format("--step-time: steps of {:.3g} s; a step takes from {} to {:.0e} s",
+                               blank.step_time, kStepLeast, kMany));
   blank.shares = settings.shares;
   if (blank.shares.empty()) blank.shares.assign(blank.islands.size(), 1.0);
   if (blank.shares.size() != blank.islands.size())
@@ -273,16 +294,15 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
   if (!answer) return answer;
   Recipe recipe = std::move(*answer);
   recipe.name += load_text(recipe, *load);
-  const std::string wrong = wrong_load(recipe);
+  std::string wrong = wrong_load(recipe);
+  if (wrong.empty()) wrong = wrong_shares(recipe);
   if (!wrong.empty()) return failure(fmt::format("policy {}: {}", policy->name(), wrong));
   if (recipe.moments == 0)
     policy->refuse("moments-every", recipe.kind == Recipe::Kind::kRotation
                                         ? "no moments travel; give moments=second or both too, or "
                                           "leave moments-every= out"
                                         : "no moments travel under this policy; leave it out");
-  recipe.learning_rate = policy->number("learning-rate", 0, 0, 10);
-  if (recipe.learning_rate == 0)
-    policy->refuse("learning-rate", "nothing would be learned; give one above 0, or leave it out");
+  recipe.learning_rate = policy->above_zero("learning-rate", 0, 10);
   const std::string refusal = policy->refusal();
   if (!refusal.empty()) return failure(refusal);
   if (recipe.learning_rate > 0)

@@ -88,7 +88,7 @@ RivalRecipes::Answer RivalRecipes::blocking(PolicyText& policy) const {
   recipe.exchange = exchange->time;
   recipe.nesterov = diloco;
   if (diloco) {
-    recipe.outer_rate = policy.number("rate", 0.7, 0, 10);
+    recipe.outer_rate = policy.above_zero("rate", 0.7, 10);
     recipe.momentum = policy.number("momentum", 0.9, 0, 0.9999);
     recipe.name = fmt::format("DiLoCo H={} ({}, {}), {}", recipe.steps, recipe.outer_rate,
                               recipe.momentum, exchange->name);
@@ -106,7 +106,7 @@ RivalRecipes::Answer RivalRecipes::streaming(PolicyText& policy) const {
   Recipe recipe = start("", Recipe::Kind::kStreaming);
   recipe.fragments = policy.whole("fragments", 8, 1, 4096);
   recipe.nesterov = true;
-  recipe.outer_rate = policy.number("rate", 1, 0, 10);
+  recipe.outer_rate = policy.above_zero("rate", 1, 10);
   recipe.momentum = policy.number("momentum", 0, 0, 0.9999);
   recipe.keep = policy.number("keep", 0, 0, 1);
   // In a cycle all of it passes. Copies are taken at the ends of steps, those of one step together,
@@ -141,7 +141,7 @@ RivalRecipes::Answer RivalRecipes::eager(PolicyText& policy) const {
   Recipe recipe = start("", Recipe::Kind::kEager);
   recipe.steps = policy.whole("steps", 30, 1, 1'000'000);
   recipe.nesterov = true;
-  recipe.outer_rate = policy.number("rate", 0.7, 0, 10);
+  recipe.outer_rate = policy.above_zero("rate", 0.7, 10);
   recipe.momentum = policy.number("momentum", 0.9, 0, 0.9999);
   recipe.exchange = exchange->time;
   recipe.name = fmt::format("eager DiLoCo H={} ({}, {}), {}", recipe.steps, recipe.outer_rate,
@@ -173,7 +173,7 @@ RivalRecipes::Answer RivalRecipes::pairs(PolicyText& policy) const {
   Recipe recipe = start("", Recipe::Kind::kPairs);
   recipe.steps = policy.whole("steps", 50, 1, 1'000'000);
   recipe.nesterov = true;
-  recipe.outer_rate = policy.number("rate", 0.7, 0, 10);
+  recipe.outer_rate = policy.above_zero("rate", 0.7, 10);
   recipe.momentum = policy.number("momentum", 0.5, 0, 0.9999);
   // Between μ and √(2 + μ²) for pairs, or momentum outruns the pull: the paper's condition.
   recipe.pull = policy.number("pull", 1, recipe.momentum + 1e-9,

@@ -107,7 +107,7 @@ Result<Study> prepare(const StudySettings& settings, int islands) {
   study.model = *model;
   if (settings.context > 0) study.model.context = settings.context;
   std::vector<Document> documents;
-  if (settings.data.starts_with("synthetic")) {
+  if (settings.data == "synthetic" || settings.data.starts_with("synthetic:")) {
     const auto bytes = synthetic_bytes(settings.data);
     if (!bytes) return Unexpected<Error>{bytes.error()};
     documents = synthetic_documents(kTextSeed, *bytes, std::max(2, islands));

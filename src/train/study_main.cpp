@@ -186,6 +186,10 @@ int run(const StudyOptions& options) {
 int main(int argc, char** argv) {
   // Products on a GPU then come out alike every time; cuBLAS reads it when it starts.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
+  if (argc > 1 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"))) {
+    std::cout << kStudyUsage;
+    return 0;
+  }
   try {
     return run(study_options({argv + 1, argv + argc}));
   } catch (const WrongUse& problem) {

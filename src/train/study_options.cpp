@@ -22,7 +22,8 @@ double number(const std::string& option, const std::string& text) {
 
 double more_than_zero(const std::string& option, const std::string& text) {
   const double value = number(option, text);
-  if (!(value > 0)) refuse(option + " " + text + ": must be more than 0");
+  if (!(value > 0 && value <= kMany))
+    refuse(option + " " + text + ": must be more than 0, and a billion at most");
   return value;
 }
 
@@ -68,7 +69,7 @@ std::vector<Split> splits(const std::string& list) {
 
 const char* const kStudyUsage =
     "train_study RECIPES.json... -o OUT.json\n"
-    "  --model gpt:7M        gpt:0.5M 2M 7M 25M 50M 125M, mlp\n"
+    "  --model gpt:0.5M      gpt:0.5M 2M 7M 10M 25M 50M 125M, mlp\n"
     "  --context N           bytes (default: the model's)\n"
     "  --data synthetic:8MB  or a folder of text\n"
     "  --split alike         or by-source, or alike,by-source: both\n"
@@ -134,7 +135,7 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
     else if (option == "--windows")
       training.windows = whole(option, value);
     else if (option == "--target")
-      training.target = number(option, value);
+      training.target = more_than_zero(option, value);
     else if (option == "--distance-every")
       training.distance_every = whole(option, value);
     else if (option == "--claims")

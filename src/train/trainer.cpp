@@ -219,8 +219,8 @@ class Run {
     try {
       take_up();
     } catch (const std::exception& problem) {
-      throw WrongCheckpoint(settings_.checkpoint + ": cannot be taken up again: " + problem.what() +
-                            "; give another --checkpoint, or remove it and " +
+      throw WrongCheckpoint(settings_.checkpoint + ": cannot be taken up again: " +
+                            reason_of(problem) + "; give another --checkpoint, or remove it and " +
                             settings_.checkpoint + ".models to begin anew");
     }
     return true;

@@ -1,20 +1,11 @@
-// Recipes and trainings as JSON; docs/files.md describes every field. Recipes travel to machines on
-// which nothing of this program but the study is built, so this file knows only the standard
-// library and the JSON one.
+// Trainings as JSON; docs/files.md describes every field. The study makes them where nothing else
+// of this program is built: this file, too, knows only the standard library and the JSON one.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
-#include "base/result.hpp"
+#include "train/recipe_file.hpp"
 #include "train/trainer.hpp"
 
 namespace cotillion {
-
-using Json = nlohmann::ordered_json;
-
-[[nodiscard]] Json to_json(const Recipe& recipe);
-// {"recipes": […]}. What is missing or cannot be so is named.
-[[nodiscard]] Result<std::vector<Recipe>> read_recipes(const std::string& text);
 
 [[nodiscard]] Json to_json(const Training& training);
 // Throws std::exception with what is wrong.
