@@ -258,6 +258,46 @@ TEST(Recipes, ASettingThatWouldChangeNothingIsRefused) {
   EXPECT_THAT(refusal(plan, "diloco:learning-rate=0"), HasSubstr("learning-rate=0: nothing"));
 }
 
+TEST(Recipes, AnOuterOptimizerThatNeverStepsIsRefused) {
+  const PlanFile plan = paper_plan("all-to-all");
+  for (const char* policy : {"diloco:rate=0", "streaming-diloco:rate=0", "eager-diloco:rate=0",
+                             "noloco:rate=0", "halos:rate=0"})
+    EXPECT_THAT(refusal(plan, policy), HasSubstr("rate=0: nothing would be learned")) << policy;
+}
+
+TEST(Recipes, WeightsAreRefusedWhereAveragesWouldNotConserveTheWeightedMean) {
+  const PlanFile plan = paper_plan("all-to-all");
+  RecipeSettings settings;
+  settings.shares = {2, 1, 1, 1, 1, 1, 1, 1, 1};
+  for (const char* policy : {"plan", "triangles:fragments=8", "synchronous", "local-sgd", "diloco",
+                             "streaming-diloco", "eager-diloco"})
+    EXPECT_TRUE(recipe_for(plan, policy, settings).has_value()) << policy;
+  for (const char* policy :
+       {"d-psgd", "one-peer", "base", "matcha", "random-pairs", "noloco", "halos"}) {
+    const auto made = recipe_for(plan, policy, settings);
+    ASSERT_FALSE(made.has_value()) << policy;
+    EXPECT_THAT(made.error().message, HasSubstr("would not conserve the weighted mean")) << policy;
+  }
+}
+
+TEST(Recipes, AStepThatNoFileCouldHoldIsRefused) {
+  RecipeSettings settings;
+  for (const double step : {1e-9, 1e12}) {
+    settings.step_time = step;
+    EXPECT_THAT(recipe_for(paper_plan("triangles"), "plan", settings).error().message,
+                HasSubstr("a step takes from"));
+  }
+}
+
+TEST(Recipes, RowsOfAFileAddUpToOne) {
+  Json file = {{"recipes", {to_json(recipe(paper_plan("triangles"), "plan"))}}};
+  Json& weight = file["recipes"][0]["rounds"][1]["mixing"][9 + 1];
+  weight = weight.get<double>() + 0.25;
+  const auto read = read_recipes(file.dump());
+  ASSERT_FALSE(read.has_value());
+  EXPECT_THAT(read.error().message, HasSubstr("mixing: the row of HKG does not add up to 1"));
+}
+
 TEST(Recipes, RefusalsSayWhy) {
   const PlanFile plan = paper_plan("triangles");
   EXPECT_THAT(refusal(plan, "plan:momentum=0.9,at=receiver"), HasSubstr("does not converge"));

@@ -39,10 +39,12 @@ TEST(StudyOptions, RefuseNumbersThatMeanNothing) {
   for (const char* value : {"0", "-3", "nan"}) {
     for (const char* option : {"--seconds", "--rate", "--budget"})
       EXPECT_THAT(refusal({option, value}), HasSubstr("must be more than 0")) << option << value;
+    EXPECT_THAT(refusal({"--steps", "1", "--target", value}), HasSubstr("must be more than 0"));
     for (const char* option : {"--steps", "--batch", "--windows"})
       EXPECT_THAT(refusal({option, value}), HasSubstr("a whole number")) << option << value;
   }
   EXPECT_THAT(refusal({"--steps", "0.5"}), HasSubstr("--steps 0.5: a whole number"));
+  EXPECT_THAT(refusal({"--seconds", "1e12"}), HasSubstr("a billion at most"));
   EXPECT_THAT(refusal({}), HasSubstr("--seconds or --steps"));
 }
 
