@@ -47,7 +47,10 @@ CLI::Validator a_seed() {
   const auto check = [](const std::string& text) -> std::string {
     const bool digits =
         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    return digits && text.size() <= 19 ? "" : "a seed is a whole number of up to 19 digits";
+    const bool octal = text.size() > 1 && text[0] == '0';  // as CLI11 would read it
+    return digits && !octal && !text.empty() && text.size() <= 19
+               ? ""
+               : "a seed is a whole number of up to 19 digits";
   };
   return CLI::Validator(check, "");
 }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <set>
 
@@ -15,7 +14,9 @@
 #include "cli/verbs.hpp"
 #include "lab/confinement.hpp"
 #include "train/lab_island.hpp"
+#include "train/own_places.hpp"
 #include "train/recipes.hpp"
+#include "train/same_run.hpp"
 #include "train/study.hpp"
 #include "train/training_file.hpp"
 #include "train/training_report.hpp"
@@ -99,6 +100,17 @@ void export_recipes(const Options& options, const Provenance& made_by,
   print(fmt::format("{} recipes written to {}\n", recipes.size(), options.export_recipes));
 }
 
+// With what was there before, but for records of the same run: stopped then, or the same once more.
+std::vector<Training> gathered(std::vector<Training> earlier, const std::vector<Training>& made) {
+  for (const Training& training : made)
+    std::erase_if(earlier, [&](const Training& old) {
+      return (!old.finished && what_differs(old, training).empty()) ||
+             line_of(old) == line_of(training);
+    });
+  earlier.insert(earlier.end(), made.begin(), made.end());
+  return earlier;
+}
+
 std::vector<Training> train_all(const Options& options, const PlanFile& plan, const Faults& faults,
                                 const std::vector<Recipe>& recipes, const Provenance& made_by,
                                 const std::vector<Training>& earlier) {
@@ -113,9 +125,7 @@ std::vector<Training> train_all(const Options& options, const PlanFile& plan, co
   // Hours may have gone into what is there already.
   events.finished = [&](const std::vector<Training>& so_far) {
     if (options.output.empty()) return;
-    std::vector<Training> all = earlier;
-    all.insert(all.end(), so_far.begin(), so_far.end());
-    write_file(options.output, file_of(made_by, all).dump(1) + "\n");
+    write_file(options.output, file_of(made_by, gathered(earlier, so_far)).dump(1) + "\n");
   };
   try {
     std::vector<Training> trained =
@@ -146,37 +156,38 @@ std::vector<Training> read_all(const Options& options, Provenance& made_by) {
   return all;
 }
 
-// Nothing that is read, or that another option writes, is written over: but -o may gather what
-// --from has.
-void expect_own_place(const std::string& option, const std::string& file,
-                      const std::vector<std::string>& others) {
-  std::error_code ignored;
-  for (const std::string& other : others)
-    if (!file.empty() && !other.empty() &&
-        (file == other || std::filesystem::equivalent(file, other, ignored)))
-      throw Stop{kUsedWrongly, fmt::format("{} {}: that file has another use in this command; "
-                                           "choose another place",
-                                           option, file)};
+// An option that would change nothing, because of what is asked for, is refused.
+void expect_only(const CLI::App& train, const std::set<std::string>& useful, const char* why) {
+  for (const CLI::Option* option : train.get_options())
+    if (option->count() > 0 && !useful.contains(option->get_name()))
+      throw Stop{kUsedWrongly, fmt::format("{}: {}", option->get_name(), why)};
 }
 
-// Without a plan trainings are only shown: an option that would change them changes nothing.
-void expect_a_plan(const CLI::App& train) {
-  const std::set<std::string> shows = {"--from", "--output", "--figures", "--json"};
-  for (const CLI::Option* option : train.get_options())
-    if (option->count() > 0 && !shows.contains(option->get_name()))
-      throw Stop{kUsedWrongly,
-                 fmt::format("{}: nothing is trained without a PLAN; give one, or leave it out",
-                             option->get_name())};
+void expect_use(const CLI::App& train, const Options& options) {
+  if (options.plan.empty())
+    expect_only(train, {"--from", "--output", "--figures", "--json"},
+                "nothing is trained without a PLAN; give one, or leave it out");
+  if (!options.export_recipes.empty())
+    expect_only(train,
+                {"PLAN", "--policy", "--step-time", "--island-weights", "--lose", "--missing",
+                 "--seeds", "--export-recipes"},
+                "--export-recipes trains nothing; give it to train_study, or leave it out");
 }
 
 void check(const Options& options) {
   const std::string& checkpoint = options.study.training.checkpoint;
   for (const std::string& file : {options.output, options.export_recipes, checkpoint})
     if (!file.empty()) expect_writable(file);
-  expect_own_place("-o", options.output, {options.plan, checkpoint, options.export_recipes});
-  expect_own_place("--export-recipes", options.export_recipes, {options.plan});
-  expect_own_place("--checkpoint", checkpoint, {options.plan});
-  expect_own_place("--checkpoint", checkpoint, options.from);
+  // But -o may gather what --from has.
+  const std::vector<NamedFile> inputs = {{"PLAN", options.plan},
+                                         {"--faults", options.exchanges.faults}};
+  std::vector<NamedFile> read = inputs;
+  for (const std::string& file : options.from) read.push_back({"--from", file});
+  const NamedFile kept{"--checkpoint", checkpoint};
+  for (const std::string& why :
+       {why_not_apart({kept, {"-o", options.output}}, inputs), why_not_apart({kept}, read),
+        why_not_apart({{"--export-recipes", options.export_recipes}}, read)})
+    if (!why.empty()) throw Stop{kUsedWrongly, why};
   if (!options.exchanges.faults.empty() && !options.exchanges.of_packets())
     throw Stop{kUsedWrongly,
                "--faults needs --exchange simulated or lab; --lose is for ideal ones"};
@@ -213,8 +224,7 @@ void run(Options& options, Outcome& code) {
       throw Stop{kUsedWrongly, "--lose: none of these policies is ours; nothing would be lost"};
     if (!options.export_recipes.empty()) return export_recipes(options, made_by, recipes);
     if (!options.figures.empty()) make_folder(options.figures, "--figures");
-    for (Training& training : train_all(options, plan, faults, recipes, made_by, trainings))
-      trainings.push_back(std::move(training));
+    trainings = gathered(trainings, train_all(options, plan, faults, recipes, made_by, trainings));
   }
   if (trainings.empty()) throw Stop{kUsedWrongly, "there is no training in these files"};
   if (!options.output.empty())
@@ -233,7 +243,7 @@ void run(Options& options, Outcome& code) {
     print_json(file_of(made_by, trainings));
   else
     print(text);
-  if (!trainings.back().finished) {
+  if (!options.plan.empty() && !trainings.back().finished) {
     const std::string& checkpoint = options.study.training.checkpoint;
     fmt::print(stderr, "stopped after {} steps; {}\n", trainings.back().steps,
                checkpoint.empty() ? "with --checkpoint FILE it could be taken up again"
@@ -304,7 +314,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--batch", training.batch, "Windows of each island in a step (default 8)")
       ->check(CLI::Range(1, 65536));
   train->add_option("--rate", training.rate, "Learning rate (default 0.002)")
-      ->check(above_zero(kMany));
+      ->check(above_zero(kRateMost));
   train->add_option("--warmup", training.warmup, "Steps until it is reached (default 20)")
       ->check(CLI::Range(0, 1'000'000));
   train->add_option("--evaluations", training.evaluations, "On held-out text (default 20)")
@@ -372,7 +382,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
       return;
     }
     check(*options);
-    if (options->plan.empty()) expect_a_plan(*train);
+    expect_use(*train, *options);
     if (options->exchanges.has("lab"))
       run_confined(*options, outcome);
     else

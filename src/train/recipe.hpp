@@ -14,6 +14,7 @@ namespace cotillion {
 
 // What options, policies and files may ask for: what one takes the others can read.
 constexpr double kMany = 1e9;        // steps or seconds, at most
+constexpr double kRateMost = 10;     // of learning
 constexpr double kStepLeast = 1e-6;  // seconds that a step takes
 
 // One exchange of a rotation. Times are seconds from its start; by island, then fragment.

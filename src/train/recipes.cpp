@@ -302,7 +302,7 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
                                         ? "no moments travel; give moments=second or both too, or "
                                           "leave moments-every= out"
                                         : "no moments travel under this policy; leave it out");
-  recipe.learning_rate = policy->above_zero("learning-rate", 0, 10);
+  recipe.learning_rate = policy->above_zero("learning-rate", 0, kRateMost);
   const std::string refusal = policy->refusal();
   if (!refusal.empty()) return failure(refusal);
   if (recipe.learning_rate > 0)

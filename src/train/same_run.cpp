@@ -13,6 +13,10 @@ bool same(double a, double b) {
   return std::abs(a - b) <= 1e-4 * std::abs(b);
 }
 
+bool same(std::int64_t a, std::int64_t b) {
+  return a == b;
+}
+
 bool same(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || a == b;
 }
@@ -47,7 +51,7 @@ class Comparison {
   }
   // Zero: a record that does not say.
   void of_known(const char* what, std::int64_t record, std::int64_t run) {
-    if (record != 0 && run != 0) of(what, double(record), double(run));
+    if (record != 0 && run != 0) of(what, record, run);
   }
   [[nodiscard]] std::string first() const { return first_; }
 
@@ -65,22 +69,46 @@ void compare_settings(Comparison& compare, const Training& record, const Trainin
   compare.of_known("a context of", record.context, run.context);
   compare.of("text", record.data, run.data);
   compare.of("text whose bytes have, in nats,", record.unigram_entropy, run.unigram_entropy);
-  compare.of("so many steps:", double(had.steps), double(has.steps));
+  compare.of("so many steps:", had.steps, has.steps);
   compare.of("so many seconds:", had.seconds, has.seconds);
-  compare.of("batches of", double(had.batch), double(has.batch));
+  compare.of("batches of", std::int64_t(had.batch), std::int64_t(has.batch));
   compare.of("learning rate", had.rate, has.rate);
-  compare.of("a warm-up of", double(had.warmup), double(has.warmup));
-  compare.of("windows of held-out text:", double(had.windows), double(has.windows));
+  compare.of("a warm-up of", std::int64_t(had.warmup), std::int64_t(has.warmup));
+  compare.of("windows of held-out text:", std::int64_t(had.windows), std::int64_t(has.windows));
+}
+
+// Names tell neither payloads nor rates of a network: clocks do.
+void compare_policies(Comparison& compare, const Training& record, const Training& run) {
+  compare.of("policy", record.recipe.name, run.recipe.name);
+  compare.of("exchanges that take, in seconds,", record.recipe.exchange, run.recipe.exchange);
+  // Zero: a record that does not say.
+  if (record.account.cycle > 0 && run.account.cycle > 0)
+    compare.of("rounds or cycles of, in seconds,", record.account.cycle, run.account.cycle);
+}
+
+// Whether anything of it is drawn at random.
+bool draws(const Recipe& recipe) {
+  return recipe.lost > 0 || recipe.kind == Recipe::Kind::kPairs ||
+         recipe.policy.starts_with("matcha") || recipe.policy.starts_with("random-pairs");
 }
 
 }  // namespace
 
 std::string what_differs(const Training& record, const Training& run) {
   Comparison compare;
-  compare.of("policy", record.recipe.name, run.recipe.name);
+  compare_policies(compare, record, run);
   compare.of("seed", text(record.settings.seed), text(run.settings.seed));
+  if (draws(record.recipe))
+    compare.of("draws of seed", text(record.recipe.seed), text(run.recipe.seed));
   compare_settings(compare, record, run);
-  compare.of("evaluations:", double(record.settings.evaluations), double(run.settings.evaluations));
+  compare.of("evaluations:", std::int64_t(record.settings.evaluations),
+             std::int64_t(run.settings.evaluations));
+  return compare.first();
+}
+
+std::string what_differs_in_policy(const Training& record, const Training& run) {
+  Comparison compare;
+  compare_policies(compare, record, run);
   return compare.first();
 }
 

@@ -13,6 +13,9 @@ namespace cotillion {
 // is not compared.
 [[nodiscard]] std::string what_differs(const Training& record, const Training& run);
 
+// The same but for seed and setting: what makes a row of a table.
+[[nodiscard]] std::string what_differs_in_policy(const Training& record, const Training& run);
+
 // The same but for policy and seed: what may be compared with each other.
 [[nodiscard]] std::string what_differs_in_setting(const Training& record, const Training& run);
 

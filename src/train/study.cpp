@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kKeptMark = "\"kept_by\":\"a study\"";
 constexpr std::uint64_t kTextSeed = 1;  // text is the same whatever the seeds of runs
 
 // "synthetic:4MB", "synthetic"; nothing where it is not one of these.
@@ -41,21 +42,6 @@ std::string name_of_text(const std::string& data) {
   return Json::parse(name.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// What a record of it would say.
-Training asked_for(const StudySettings& settings, const Study& study, const Recipe& recipe,
-                   std::uint64_t seed) {
-  Training asked;
-  asked.recipe = recipe;
-  asked.recipe.rounds.clear();
-  asked.model = settings.model;
-  asked.context = study.model.context;
-  asked.data = study.corpus.name;
-  asked.unigram_entropy = study.corpus.unigram_entropy;
-  asked.settings = settings.training;
-  asked.settings.seed = seed;
-  return asked;
-}
-
 // Where runs of a study keep what they have: each at a place of its own, models while it is
 // unfinished and its record alone when it is over. When all are over nothing is left.
 class Checkpoints {
@@ -73,16 +59,18 @@ class Checkpoints {
     std::ifstream text(file);
     const std::string record{std::istreambuf_iterator<char>(text), {}};
     const auto read = read_trainings(record);
-    // What `keep` wrote is the run itself; a file of trainings is somebody's result.
-    const bool ours = read && record.find("\"trainings\"") == std::string::npos;
-    if (ours && read->size() == 1 && read->front().finished) return read->front();
+    // What `keep` wrote has its mark; anything else is somebody's result.
+    const bool ours = record.find(kKeptMark) != std::string::npos;
+    if (ours && read && read->size() == 1 && read->front().finished) return read->front();
     throw WrongCheckpoint(
         file + ": is no checkpoint of a study; choose another place, or remove it to begin anew");
   }
   void keep(std::size_t run, const Training& training) const {
     const std::string file = of(run);
     if (file.empty() || runs_ == 1) return;
-    std::ofstream(file + ".new") << to_json(training).dump() << "\n";
+    Json record = to_json(training);
+    record["kept_by"] = "a study";
+    std::ofstream(file + ".new") << record.dump() << "\n";
     fs::rename(file + ".new", file);
     fs::remove(file + ".models");
   }
@@ -99,6 +87,21 @@ class Checkpoints {
 };
 
 }  // namespace
+
+Training asked_for(const StudySettings& settings, const Study& study, const Recipe& recipe,
+                   std::uint64_t seed) {
+  Training asked;
+  asked.recipe = recipe;
+  asked.recipe.rounds.clear();
+  asked.account = make_dance(recipe)->account();
+  asked.model = settings.model;
+  asked.context = study.model.context;
+  asked.data = study.corpus.name;
+  asked.unigram_entropy = study.corpus.unigram_entropy;
+  asked.settings = settings.training;
+  asked.settings.seed = seed;
+  return asked;
+}
 
 Result<Study> prepare(const StudySettings& settings, int islands) {
   Study study;
@@ -132,6 +135,7 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
   const Checkpoints checkpoints(settings.training.checkpoint,
                                 settings.seeds.size() * recipes.size());
   std::size_t run = 0;
+  bool all = true;
   // Seed by seed: what is there when time runs out is a comparison of everything.
   for (const std::uint64_t seed : settings.seeds)
     for (const Recipe& recipe : recipes) {
@@ -141,7 +145,10 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
             return t.finished && what_differs(t, asked).empty();
           }))
         continue;
-      if (events.take && !events.take(recipe, seed)) continue;
+      if (events.take && !events.take(recipe, seed)) {
+        all = false;
+        continue;
+      }
       if (const auto kept = checkpoints.kept(number)) {
         if (const std::string other = what_differs(*kept, asked); !other.empty())
           throw WrongCheckpoint(checkpoints.of(number) + ": " + other +
@@ -174,7 +181,7 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
       if (stopped) return trainings;
       checkpoints.keep(number, trainings.back());
     }
-  checkpoints.clear();
+  if (all) checkpoints.clear();
   return trainings;
 }
 

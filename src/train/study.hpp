@@ -26,6 +26,10 @@ struct Study {
 // Reads or makes the text. The reason where it cannot.
 [[nodiscard]] Result<Study> prepare(const StudySettings& settings, int islands);
 
+// What a record of a run would say before it is made.
+[[nodiscard]] Training asked_for(const StudySettings& settings, const Study& study,
+                                 const Recipe& recipe, std::uint64_t seed);
+
 struct StudyEvents {
   std::function<std::unique_ptr<Learner>(const LearnerSettings&)> learner;  // may throw
   // What carries corrections in a run of so many steps; null, or none: the ideal carrier. May

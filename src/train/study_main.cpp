@@ -57,6 +57,12 @@ void write(const std::string& path, const std::vector<Training>& trainings) {
   std::filesystem::rename(path + ".new", path);
 }
 
+// Before hours have gone into what could not be kept.
+void expect_writable(const std::string& path) {
+  if (!std::ofstream(path + ".new")) refuse(path + ": cannot be written; choose another place");
+  std::filesystem::remove(path + ".new");
+}
+
 // Which runs are taken, by whichever program: folders that exist cannot be made again.
 class Claims {
  public:
@@ -66,10 +72,8 @@ class Claims {
   bool take(const StudySettings& settings, const Study& study, const Recipe& recipe,
             std::uint64_t seed) {
     if (folder_.empty()) return true;
-    std::ostringstream what;
-    what << recipe.name << "|" << recipe.step_time << "|" << seed << "|" << study.corpus.name << "|"
-         << settings.model << "|" << settings.training.seconds << "|" << settings.training.steps;
-    last_ = folder_ + "/" + std::to_string(std::hash<std::string>()(what.str()));
+    const std::string what = to_json(asked_for(settings, study, recipe, seed)).dump();
+    last_ = folder_ + "/" + std::to_string(std::hash<std::string>()(what));
     return std::filesystem::create_directory(last_);
   }
   // The last one was not finished: somebody else may, later.
@@ -130,10 +134,12 @@ int run(const StudyOptions& options) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point started = Clock::now();
   const std::vector<Group> groups = groups_of(options);
+  expect_writable(options.output);
   std::vector<Training> made, elsewhere;
   if (std::filesystem::exists(options.output)) made = finished_in(options.output);
   for (const std::string& path : options.done)
     for (Training& training : finished_in(path)) elsewhere.push_back(std::move(training));
+  const std::size_t at_first = made.size();
   Claims claims(options.claims);
   Clock::time_point told = started;
   const auto spent = [&] {
@@ -178,6 +184,8 @@ int run(const StudyOptions& options) {
       if (over) return 1;
       made.assign(all.begin() + std::ptrdiff_t(elsewhere.size()), all.end());
     }
+  if (made.size() == at_first)
+    std::cerr << "nothing was left to train: all of it is done, or claimed by others\n";
   return 0;
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "train/own_places.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -20,10 +22,11 @@ double number(const std::string& option, const std::string& text) {
   return value;
 }
 
-double more_than_zero(const std::string& option, const std::string& text) {
+double more_than_zero(const std::string& option, const std::string& text, double most = kMany) {
   const double value = number(option, text);
-  if (!(value > 0 && value <= kMany))
-    refuse(option + " " + text + ": must be more than 0, and a billion at most");
+  if (!(value > 0 && value <= most))
+    refuse(option + " " + text + ": must be more than 0, and " +
+           (most == kMany ? "a billion" : std::to_string(int(most))) + " at most");
   return value;
 }
 
@@ -127,7 +130,7 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
     else if (option == "--batch")
       training.batch = whole(option, value);
     else if (option == "--rate")
-      training.rate = more_than_zero(option, value);
+      training.rate = more_than_zero(option, value, kRateMost);
     else if (option == "--warmup")
       training.warmup = whole(option, value, 0);
     else if (option == "--evaluations")
@@ -160,6 +163,14 @@ StudyOptions study_options(const std::vector<std::string>& arguments) {
   if (options.recipes.empty() || options.output.empty()) refuse("RECIPES.json and -o are needed");
   if (training.seconds <= 0 && training.steps <= 0 && options.steps_long <= 0)
     refuse("--seconds or --steps is needed");
+  std::vector<NamedFile> read;
+  for (const std::string& file : options.recipes) read.push_back({"RECIPES.json", file});
+  std::string why =
+      why_not_apart({{"--checkpoint", training.checkpoint}, {"-o", options.output}}, read);
+  // -o may be a file of --done: its runs are not made again either way.
+  for (const std::string& file : options.done) read.push_back({"--done", file});
+  if (why.empty()) why = why_not_apart({{"--checkpoint", training.checkpoint}}, read);
+  if (!why.empty()) refuse(why);
   return options;
 }
 

@@ -158,9 +158,9 @@ class Run {
     point.training_loss = training_steps_ > 0 ? training_loss_ / training_steps_ : 0;
     point.distance = distances_ > 0 ? distance_ / distances_ : 0;
     point.norm = learner_.disagreement(recipe_.shares).norm;
-    // A model that has diverged is no distance from anywhere.
-    if (!std::isfinite(point.distance)) point.distance = 0;
-    if (!std::isfinite(point.norm)) point.norm = 0;
+    // A model that has diverged is no distance from anywhere; and no file holds such numbers.
+    for (double* const value : {&point.training_loss, &point.distance, &point.norm})
+      if (!(std::abs(*value) <= kHuge)) *value = 0;
     result_.points.push_back(std::move(point));
     training_loss_ = training_steps_ = distance_ = distances_ = 0;
   }

@@ -55,10 +55,14 @@ std::vector<double> losses_from(const Json& json) {
 TrainingPoint point_from(const Json& json) {
   if (!json.at("island_loss").is_array()) throw std::runtime_error("island_loss is no list");
   const std::vector<double> losses = losses_from(json);
-  return {whole_in(json, "step", 0, kMany),      number_in(json, "seconds", 0, kMany),
-          number_in(json, "tokens", 0, kHuge),   losses.at(0),
-          {losses.begin() + 1, losses.end()},    number_in(json, "training_loss", -kHuge, kHuge),
-          number_in(json, "distance", 0, kHuge), number_in(json, "norm", 0, kHuge)};
+  return {whole_in(json, "step", 0, kMany),
+          number_in(json, "seconds", 0, kMany),
+          number_in(json, "tokens", 0, kHuge),
+          losses.at(0),
+          {losses.begin() + 1, losses.end()},
+          json.at("training_loss").is_null() ? 0 : number_in(json, "training_loss", -kHuge, kHuge),
+          number_in(json, "distance", 0, kHuge),
+          number_in(json, "norm", 0, kHuge)};
 }
 
 // Five digits of every fraction.

@@ -40,7 +40,9 @@ std::vector<std::string> parts_of_setting(const Training& training) {
           fmt::format("{} steps", training.settings.steps),
           fmt::format("{} islands", training.recipe.islands.size()),
           fmt::format("weights {:.3g}", fmt::join(training.recipe.shares, " ")),
+          fmt::format("{}", fmt::join(training.recipe.islands, " ")),
           fmt::format("{} parameters", training.parameters),
+          fmt::format("a context of {}", training.context),
           fmt::format("batches of {}", training.settings.batch),
           fmt::format("learning rate {}", training.settings.rate),
           fmt::format("a warm-up of {}", training.settings.warmup),
@@ -84,7 +86,8 @@ std::vector<Runs> by_policy(const std::vector<Training>& trainings) {
   for (const Training& training : trainings) {
     std::vector<Runs>& groups = named[training.recipe.name];
     const auto group = std::find_if(groups.begin(), groups.end(), [&](const Runs& known) {
-      return what_differs_in_setting(*known[0], training).empty();
+      return what_differs_in_policy(*known[0], training).empty() &&
+             what_differs_in_setting(*known[0], training).empty();
     });
     if (group == groups.end())
       groups.push_back({&training});
