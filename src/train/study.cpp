@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kKeptMark = "\"kept_by\":\"a study\"";
-constexpr std::uint64_t kTextSeed = 1;  // text is the same whatever the seeds of runs
+constexpr const char* kKept = "kept_by_a_study";  // the mark of a run that is over
+constexpr std::uint64_t kTextSeed = 1;            // text is the same whatever the seeds of runs
 
 // "synthetic:4MB", "synthetic"; nothing where it is not one of these.
 Result<std::size_t> synthetic_bytes(const std::string& data) {
@@ -60,7 +60,8 @@ class Checkpoints {
     const std::string record{std::istreambuf_iterator<char>(text), {}};
     const auto read = read_trainings(record);
     // What `keep` wrote has its mark; anything else is somebody's result.
-    const bool ours = record.find(kKeptMark) != std::string::npos;
+    const Json json = Json::parse(record, nullptr, false);
+    const bool ours = json.is_object() && json.contains(kKept);
     if (ours && read && read->size() == 1 && read->front().finished) return read->front();
     throw WrongCheckpoint(
         file + ": is no checkpoint of a study; choose another place, or remove it to begin anew");
@@ -69,7 +70,7 @@ class Checkpoints {
     const std::string file = of(run);
     if (file.empty() || runs_ == 1) return;
     Json record = to_json(training);
-    record["kept_by"] = "a study";
+    record[kKept] = true;
     std::ofstream(file + ".new") << record.dump() << "\n";
     fs::rename(file + ".new", file);
     fs::remove(file + ".models");
