@@ -5,7 +5,7 @@
 #include <cstring>
 #include <exception>
 
-#include "run/desk_client.hpp"
+#include "exchange/desk_client.hpp"
 
 using cotillion::Correction;
 using cotillion::DeskClient;

@@ -4,7 +4,7 @@
 
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
-#include "run/clock_trust.hpp"
+#include "daemon/clock_trust.hpp"
 
 namespace cotillion::cli {
 namespace {

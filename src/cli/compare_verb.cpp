@@ -7,7 +7,7 @@
 #include "base/fingerprint.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
-#include "plan/plan_reader.hpp"
+#include "plan/file/plan_reader.hpp"
 #include "report/compare_report.hpp"
 
 namespace cotillion::cli {

@@ -10,13 +10,13 @@
 #include "cli/interrupt.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
-#include "plan/plan_loader.hpp"
-#include "report/measured.hpp"
-#include "report/outcome_file.hpp"
-#include "run/control_host.hpp"
-#include "run/coordinator_status.hpp"
-#include "run/notify.hpp"
-#include "run/published_status.hpp"
+#include "daemon/control_host.hpp"
+#include "daemon/coordinator_status.hpp"
+#include "daemon/notify.hpp"
+#include "daemon/published_status.hpp"
+#include "job/measured.hpp"
+#include "job/outcome_file.hpp"
+#include "plan/file/plan_loader.hpp"
 
 namespace cotillion::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "run/daemon_log.hpp"
-#include "run/status_server.hpp"
+#include "daemon/daemon_log.hpp"
+#include "daemon/status_server.hpp"
 
 namespace cotillion::cli {
 

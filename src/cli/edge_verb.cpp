@@ -4,7 +4,7 @@
 #include "cli/number_checks.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
-#include "run/edge_daemon.hpp"
+#include "daemon/edge_daemon.hpp"
 
 namespace cotillion::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/member_options.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
-#include "run/island_daemon.hpp"
+#include "daemon/island_daemon.hpp"
 
 namespace cotillion::cli {
 namespace {

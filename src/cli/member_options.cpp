@@ -4,7 +4,7 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/settings.hpp"
-#include "run/control_client.hpp"
+#include "daemon/control_client.hpp"
 
 namespace cotillion::cli {
 namespace {

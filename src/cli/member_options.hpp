@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/daemon_options.hpp"
-#include "run/member_daemon.hpp"
+#include "daemon/member_daemon.hpp"
 
 namespace cotillion::cli {
 

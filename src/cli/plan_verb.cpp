@@ -6,9 +6,9 @@
 #include "cli/search_run.hpp"
 #include "cli/verbs.hpp"
 #include "plan/every_round.hpp"
+#include "plan/file/schedule_file.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
-#include "plan/schedule_file.hpp"
 #include "report/plan_report.hpp"
 #include "report/why_report.hpp"
 

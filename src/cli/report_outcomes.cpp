@@ -4,7 +4,7 @@
 
 #include "base/fingerprint.hpp"
 #include "cli/settings.hpp"
-#include "report/outcome_loader.hpp"
+#include "job/outcome_loader.hpp"
 #include "report/side_by_side_report.hpp"
 #include "report/side_by_side_study.hpp"
 

@@ -12,9 +12,9 @@
 #include "cli/routes_hold.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
-#include "plan/plan_loader.hpp"
+#include "daemon/multicast_router.hpp"
+#include "plan/file/plan_loader.hpp"
 #include "report/routes_report.hpp"
-#include "run/multicast_router.hpp"
 
 namespace cotillion::cli {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/fingerprint.hpp"
 #include "base/text.hpp"
-#include "plan/plan_reader.hpp"
-#include "plan/schedule_file.hpp"
+#include "plan/file/plan_reader.hpp"
+#include "plan/file/schedule_file.hpp"
 
 namespace cotillion::cli {
 namespace {

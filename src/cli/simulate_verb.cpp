@@ -8,7 +8,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
-#include "plan/plan_loader.hpp"
+#include "plan/file/plan_loader.hpp"
 #include "report/outcome_report.hpp"
 #include "sim/simulation.hpp"
 #include "sim/tap.hpp"

@@ -2,7 +2,7 @@
 // megabytes, which no other verb should wait for.
 #pragma once
 
-#include "train/learner.hpp"
+#include "learn/learner.hpp"
 
 namespace cotillion::cli {
 

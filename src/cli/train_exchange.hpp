@@ -2,8 +2,8 @@
 // the simulator, in a lab on this machine.
 #pragma once
 
-#include "coordinate/faults.hpp"
-#include "plan/plan_loader.hpp"
+#include "job/faults.hpp"
+#include "plan/file/plan_loader.hpp"
 #include "train/study.hpp"
 
 namespace cotillion::cli {

@@ -13,13 +13,13 @@
 #include "cli/train_exchange.hpp"
 #include "cli/verbs.hpp"
 #include "lab/confinement.hpp"
+#include "policy/recipes.hpp"
+#include "report/training_report.hpp"
 #include "train/lab_island.hpp"
 #include "train/own_places.hpp"
-#include "train/recipes.hpp"
 #include "train/same_run.hpp"
 #include "train/study.hpp"
 #include "train/training_file.hpp"
-#include "train/training_report.hpp"
 
 namespace cotillion::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/diagnostic.hpp"
 #include "base/result.hpp"
-#include "plan/plan_loader.hpp"
+#include "plan/file/plan_loader.hpp"
 #include "topology/map.hpp"
 
 namespace cotillion::cli {

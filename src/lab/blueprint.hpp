@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "coordinate/multicast_routes.hpp"
-#include "run/multicast_router.hpp"
+#include "daemon/multicast_router.hpp"
+#include "job/multicast_routes.hpp"
 
 namespace cotillion {
 

@@ -12,9 +12,9 @@
 #include <csignal>
 #include <cstring>
 
+#include "exchange/clock.hpp"
 #include "lab/priority.hpp"
 #include "lab/steady.hpp"
-#include "run/clock.hpp"
 
 namespace cotillion {
 namespace {

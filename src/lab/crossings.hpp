@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinate/multicast_routes.hpp"
+#include "job/multicast_routes.hpp"
 #include "lab/wan_emulator.hpp"
 
 namespace cotillion {

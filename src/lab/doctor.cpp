@@ -14,14 +14,14 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/table.hpp"
+#include "daemon/multicast_router.hpp"
+#include "exchange/clock.hpp"
 #include "lab/descriptor.hpp"
 #include "lab/netlink.hpp"
 #include "lab/network_space.hpp"
 #include "lab/priority.hpp"
 #include "lab/steady.hpp"
-#include "report/table.hpp"
-#include "run/clock.hpp"
-#include "run/multicast_router.hpp"
 
 namespace cotillion {
 namespace {

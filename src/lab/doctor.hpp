@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lab/confinement.hpp"
-#include "plan/plan_file.hpp"
+#include "plan/file/plan_file.hpp"
 
 namespace cotillion {
 

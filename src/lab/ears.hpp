@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "run/udp_socket.hpp"
-#include "run/wakeup.hpp"
+#include "daemon/udp_socket.hpp"
+#include "daemon/wakeup.hpp"
 
 namespace cotillion {
 

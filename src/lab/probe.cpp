@@ -13,10 +13,10 @@
 #include <map>
 #include <optional>
 
+#include "exchange/clock.hpp"
 #include "lab/confinement.hpp"
 #include "lab/probe_parts.hpp"
 #include "lab/steady.hpp"
-#include "run/clock.hpp"
 
 namespace cotillion {
 namespace {

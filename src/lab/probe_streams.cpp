@@ -9,11 +9,11 @@
 #include <optional>
 #include <set>
 
+#include "exchange/clock.hpp"
 #include "lab/confinement.hpp"
 #include "lab/crossings.hpp"
 #include "lab/probe_parts.hpp"
 #include "protocol/packet.hpp"
-#include "run/clock.hpp"
 #include "topology/lane_walk.hpp"
 
 namespace cotillion {

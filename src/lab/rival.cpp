@@ -12,10 +12,10 @@
 #include <sstream>
 #include <thread>
 
+#include "base/table.hpp"
 #include "base/text.hpp"
 #include "lab/steady.hpp"
 #include "plan/ring.hpp"
-#include "report/table.hpp"
 
 namespace cotillion {
 namespace {

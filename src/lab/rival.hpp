@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "job/outcome.hpp"
+#include "job/side_by_side.hpp"
 #include "lab/world.hpp"
-#include "plan/plan_file.hpp"
-#include "report/outcome.hpp"
-#include "report/side_by_side.hpp"
+#include "plan/file/plan_file.hpp"
 
 namespace cotillion {
 

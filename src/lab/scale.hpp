@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "plan/plan_loader.hpp"
+#include "plan/file/plan_loader.hpp"
 
 namespace cotillion {
 

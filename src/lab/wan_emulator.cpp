@@ -12,10 +12,10 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "exchange/clock.hpp"
 #include "lab/frame.hpp"
 #include "lab/priority.hpp"
 #include "lab/steady.hpp"
-#include "run/clock.hpp"
 
 namespace cotillion {
 namespace {

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/pages.hpp"
+#include "daemon/wakeup.hpp"
 #include "lab/wan_link.hpp"
 #include "protocol/address.hpp"
-#include "run/pages.hpp"
-#include "run/wakeup.hpp"
 
 namespace cotillion {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "coordinate/fault_dice.hpp"
+#include "job/fault_dice.hpp"
 #include "lab/error_histogram.hpp"
 #include "topology/map.hpp"
 

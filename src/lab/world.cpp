@@ -13,10 +13,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "exchange/clock.hpp"
 #include "lab/netlink.hpp"
 #include "lab/priority.hpp"
 #include "lab/steady.hpp"
-#include "run/clock.hpp"
 
 namespace cotillion {
 namespace {

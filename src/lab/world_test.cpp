@@ -16,11 +16,11 @@
 #include <sstream>
 #include <thread>
 
+#include "daemon/udp_socket.hpp"
 #include "lab/confinement.hpp"
 #include "lab/doctor.hpp"
 #include "lab/probe.hpp"
 #include "lab/scale.hpp"
-#include "run/udp_socket.hpp"
 #include "tests/support/plans.hpp"
 
 namespace cotillion {

@@ -2,9 +2,9 @@
 // keeps its promises, its certificate included. It lives here and not beside the reader because
 // it plans: topology/ knows nothing of plans.
 #include "plan/explain.hpp"
+#include "plan/file/plan_file.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
-#include "plan/plan_file.hpp"
 #include "tests/support/fuzz.hpp"
 #include "topology/map_file.hpp"
 

@@ -3,9 +3,9 @@
 // inputs spell a whole plan, so the bytes are also taken as edits of plans that were made here.
 #include <array>
 
-#include "plan/plan_file.hpp"
-#include "plan/plan_loader.hpp"
-#include "plan/plan_reader.hpp"
+#include "plan/file/plan_file.hpp"
+#include "plan/file/plan_loader.hpp"
+#include "plan/file/plan_reader.hpp"
 #include "tests/support/fuzz_json.hpp"
 #include "tests/support/fuzz_schedule.hpp"
 #include "tests/support/maps.hpp"

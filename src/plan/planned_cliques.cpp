@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "plan/plan_numbers.hpp"
+#include "plan/file/plan_numbers.hpp"
 
 namespace cotillion {
 namespace {

@@ -2,8 +2,8 @@
 // lanes and edges carry.
 #pragma once
 
-#include "plan/plan_members.hpp"
-#include "plan/plan_network.hpp"
+#include "plan/file/plan_members.hpp"
+#include "plan/file/plan_network.hpp"
 #include "plan/planned_streams.hpp"
 
 namespace cotillion {

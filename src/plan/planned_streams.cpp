@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "plan/plan_ingress.hpp"
-#include "plan/plan_numbers.hpp"
+#include "plan/file/plan_ingress.hpp"
+#include "plan/file/plan_numbers.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "plan/plan_members.hpp"
-#include "plan/plan_network.hpp"
+#include "plan/file/plan_members.hpp"
+#include "plan/file/plan_network.hpp"
 
 namespace cotillion {
 

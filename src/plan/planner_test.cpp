@@ -6,10 +6,10 @@
 
 #include "plan/certificate.hpp"
 #include "plan/explain.hpp"
+#include "plan/file/plan_file.hpp"
+#include "plan/file/schedule_file.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
-#include "plan/plan_file.hpp"
-#include "plan/schedule_file.hpp"
 #include "plan/streams.hpp"
 #include "tests/support/maps.hpp"
 

@@ -1,7 +1,7 @@
 // Any bytes as a schedule for a small fixed map: reading either refuses with remedies or yields
 // rounds that can be planned and mixed.
-#include "plan/plan_file.hpp"
-#include "plan/schedule_file.hpp"
+#include "plan/file/plan_file.hpp"
+#include "plan/file/schedule_file.hpp"
 #include "tests/support/fuzz_schedule.hpp"
 #include "tests/support/maps.hpp"
 #include "topology/map_file.hpp"

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "base/check.hpp"
+#include "base/ids.hpp"
 #include "base/little_endian.hpp"
 #include "protocol/edge_spec.hpp"
 
@@ -20,9 +21,7 @@ namespace cotillion {
 
 using ByteView = std::span<const std::byte>;
 using ByteSpan = std::span<std::byte>;
-using JobId = std::uint16_t;    // 0 is reserved
-using RoundId = std::uint32_t;  // never reused within a job
-using ChunkId = std::uint32_t;  // which run of elements of the model
+using JobId = std::uint16_t;  // 0 is reserved
 
 inline constexpr int kProtocolVersion = 1;
 inline constexpr std::uint16_t kUdpPort = 29'900;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan_file.hpp"
+#include "plan/file/plan_file.hpp"
 #include "plan/sweep.hpp"
 
 namespace cotillion {

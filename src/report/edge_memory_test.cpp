@@ -1,5 +1,5 @@
 // Peaks of memory, measured beside simulated.
-#include "report/edge_memory.hpp"
+#include "job/edge_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

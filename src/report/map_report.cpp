@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/table.hpp"
 #include "base/text.hpp"
-#include "report/table.hpp"
 
 namespace cotillion {
 namespace {

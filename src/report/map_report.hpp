@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan_file.hpp"
+#include "plan/file/plan_file.hpp"
 #include "topology/map.hpp"
 #include "topology/routes.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/table.hpp"
 #include "plan/named_schedule.hpp"
 #include "report/bars.hpp"
 #include "report/chart_axis.hpp"
@@ -13,7 +14,6 @@
 #include "report/map_drawing.hpp"
 #include "report/plan_report.hpp"
 #include "report/search_figures.hpp"
-#include "report/table.hpp"
 #include "report/timeline.hpp"
 
 namespace cotillion {

@@ -1,6 +1,6 @@
 // Any bytes as an outcome. Reading refuses with remedies or yields what is written and read again
 // as the same, and can be put beside its plan and drawn.
-#include "report/outcome_loader.hpp"
+#include "job/outcome_loader.hpp"
 #include "report/side_by_side_report.hpp"
 #include "report/side_by_side_study.hpp"
 #include "tests/support/fuzz.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "report/table.hpp"
+#include "base/table.hpp"
 
 namespace cotillion {
 namespace {
@@ -111,10 +111,6 @@ std::string outcome_text(const OutcomeFile& file) {
         loss->total, loss->disagreement, loss->drift);
   text += holds(outcome) ? "the plan holds\n" : "the plan does not hold as played\n";
   return text;
-}
-
-Json outcome_json(const PlanFile& plan, const Outcome& outcome, const Provenance& made_by) {
-  return to_json(outcome_file(plan, outcome, made_by));
 }
 
 }  // namespace cotillion

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/table.hpp"
 #include "report/svg.hpp"
-#include "report/table.hpp"
 
 namespace cotillion {
 namespace {

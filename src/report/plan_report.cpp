@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/table.hpp"
 #include "plan/explain.hpp"
-#include "report/table.hpp"
 
 namespace cotillion {
 namespace {

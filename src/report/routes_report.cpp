@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
+#include "base/table.hpp"
 #include "base/text.hpp"
 #include "protocol/packet.hpp"
-#include "report/table.hpp"
 
 namespace cotillion {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "coordinate/multicast_routes.hpp"
-#include "plan/plan_file.hpp"
+#include "job/multicast_routes.hpp"
+#include "plan/file/plan_file.hpp"
 
 namespace cotillion {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/table.hpp"
 #include "base/text.hpp"
 #include "plan/policies.hpp"
 #include "report/plan_report.hpp"
-#include "report/table.hpp"
 
 namespace cotillion {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan_file.hpp"
+#include "plan/file/plan_file.hpp"
 #include "search/search.hpp"
 
 namespace cotillion {

@@ -1,5 +1,5 @@
 // Outcomes beside their plan, for programs; docs/files.md describes every field.
-#include "report/edge_memory.hpp"
+#include "job/edge_memory.hpp"
 #include "report/side_by_side_report.hpp"
 
 namespace cotillion {

@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/text.hpp"
-#include "report/edge_memory.hpp"
+#include "job/edge_memory.hpp"
 
 namespace cotillion {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "report/side_by_side.hpp"
-#include "report/table.hpp"
+#include "base/table.hpp"
+#include "job/side_by_side.hpp"
 
 namespace cotillion {
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "report/edge_memory.hpp"
+#include "job/edge_memory.hpp"
 #include "report/side_by_side_report.hpp"
 
 namespace cotillion {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "job/side_by_side.hpp"
 #include "report/chart.hpp"
 #include "report/heat_map.hpp"
 #include "report/page.hpp"
 #include "report/row_chart.hpp"
-#include "report/side_by_side.hpp"
 
 namespace cotillion {
 

@@ -1,4 +1,4 @@
-#include "report/side_by_side.hpp"
+#include "job/side_by_side.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

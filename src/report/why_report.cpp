@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "base/table.hpp"
 #include "base/text.hpp"
-#include "report/table.hpp"
 
 namespace cotillion {
 namespace {

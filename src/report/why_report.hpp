@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "plan/plan_file.hpp"
+#include "plan/file/plan_file.hpp"
 #include "search/why.hpp"
 
 namespace cotillion {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "coordinate/roles.hpp"
+#include "job/roles.hpp"
 #include "protocol/edge.hpp"
 #include "sim/route.hpp"
 #include "sim/spectator.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "report/outcome.hpp"
+#include "job/outcome.hpp"
 #include "sim/in_flight.hpp"
 
 namespace cotillion {

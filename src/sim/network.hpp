@@ -4,7 +4,7 @@
 #include <queue>
 #include <vector>
 
-#include "coordinate/fault_dice.hpp"
+#include "job/fault_dice.hpp"
 #include "sim/agenda.hpp"
 #include "sim/lane.hpp"
 #include "sim/spectator.hpp"

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "plan/plan_file.hpp"
+#include "plan/file/plan_file.hpp"
 
 namespace cotillion {
 

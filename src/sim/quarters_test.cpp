@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/outcome_report.hpp"
+#include "job/outcome_file.hpp"
 #include "sim/in_flight.hpp"
 #include "sim/simulation.hpp"
 #include "tests/support/plans.hpp"
@@ -19,14 +19,14 @@ std::string in_quarters(const PlanFile& plan, SimulationSettings settings) {
   settings.together = false;
   const auto outcome = simulate(plan, settings);
   EXPECT_TRUE(outcome.has_value());
-  return outcome_json(plan, *outcome, {}).dump();
+  return to_json(outcome_file(plan, *outcome, {})).dump();
 }
 
 std::string together(const PlanFile& plan, SimulationSettings settings) {
   settings.together = true;
   const auto outcome = simulate(plan, settings);
   EXPECT_TRUE(outcome.has_value());
-  return outcome_json(plan, *outcome, {}).dump();
+  return to_json(outcome_file(plan, *outcome, {})).dump();
 }
 
 // Small maps, written in place.

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "plan/file/plan_file.hpp"
 #include "plan/plan.hpp"
-#include "plan/plan_file.hpp"
 
 namespace cotillion {
 

@@ -9,8 +9,8 @@
 #include <functional>
 #include <vector>
 
-#include "coordinate/faults.hpp"
-#include "report/outcome.hpp"
+#include "job/faults.hpp"
+#include "job/outcome.hpp"
 #include "sim/actor.hpp"
 #include "sim/agenda.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "report/outcome_report.hpp"
+#include "job/outcome_file.hpp"
 #include "sim/tap.hpp"
 #include "sim/trace.hpp"
 #include "tests/support/as_planned.hpp"
@@ -81,10 +81,10 @@ TEST(Simulation, TheSameSeedGivesTheSameBytes) {
   const PlanFile plan = nine_city_plan("triangles", {0}, {2'000'000});
   SimulationSettings settings = with_faults(plan, "[[loss]]\non = \"everywhere\"\nrate = 0.01\n");
   settings.rounds = 3;
-  const std::string once = outcome_json(plan, played(plan, settings), {}).dump();
-  EXPECT_EQ(once, outcome_json(plan, played(plan, settings), {}).dump());
+  const std::string once = to_json(outcome_file(plan, played(plan, settings), {})).dump();
+  EXPECT_EQ(once, to_json(outcome_file(plan, played(plan, settings), {})).dump());
   settings.seed = 2;
-  EXPECT_NE(once, outcome_json(plan, played(plan, settings), {}).dump());
+  EXPECT_NE(once, to_json(outcome_file(plan, played(plan, settings), {})).dump());
 }
 
 TEST(Simulation, LossBeforeTheEdgeKeepsTheTimeAndIsNamed) {
@@ -189,7 +189,8 @@ TEST(Trace, ShowsSendersLinksAndEdgesOfARound) {
   settings.spectators = {&trace};
   const Outcome watched = played(plan, settings);
   settings.spectators = {};
-  EXPECT_EQ(outcome_json(plan, watched, {}), outcome_json(plan, played(plan, settings), {}));
+  EXPECT_EQ(to_json(outcome_file(plan, watched, {})),
+            to_json(outcome_file(plan, played(plan, settings), {})));
 
   const Json file = Json::parse(trace.json());
   std::map<std::string, int> seen;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "coordinate/multicast_routes.hpp"
+#include "job/multicast_routes.hpp"
 #include "sim/spectator.hpp"
 
 namespace cotillion {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "plan/plan_loader.hpp"
+#include "plan/file/plan_loader.hpp"
 #include "sim/spectator.hpp"
 
 namespace cotillion {

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "train/dance.hpp"
-#include "train/learner.hpp"
+#include "learn/learner.hpp"
+#include "policy/dance.hpp"
 
 namespace cotillion {
 

@@ -1,6 +1,6 @@
 // Every rival on two or three islands whose models are one number each, against arithmetic that
 // was done by hand.
-#include "train/dance.hpp"
+#include "policy/dance.hpp"
 
 #include <gtest/gtest.h>
 

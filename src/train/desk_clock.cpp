@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "coordinate/roles.hpp"
-#include "run/clock.hpp"
+#include "exchange/clock.hpp"
+#include "job/roles.hpp"
 
 namespace cotillion {
 namespace {

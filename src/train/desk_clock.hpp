@@ -6,12 +6,12 @@
 // No copy is renewed before the agent has taken the one of the round before.
 #pragma once
 
-#include "run/desk_client.hpp"
+#include "exchange/desk_client.hpp"
+#include "learn/learner.hpp"
+#include "policy/rotation_clock.hpp"
 #include "train/desk_merge.hpp"
 #include "train/island_link.hpp"
-#include "train/learner.hpp"
 #include "train/played_plan.hpp"
-#include "train/rotation_clock.hpp"
 
 namespace cotillion {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "train/plain_vectors.hpp"
+#include "learn/plain_vectors.hpp"
 
 namespace cotillion {
 

@@ -3,8 +3,8 @@
 // becomes of the model is the protocol's own arithmetic (protocol/merge), done here between steps.
 #pragma once
 
+#include "policy/recipe.hpp"
 #include "protocol/merge.hpp"
-#include "train/recipe.hpp"
 
 namespace cotillion {
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "train/plain_vectors.hpp"
+#include "learn/plain_vectors.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "protocol/job.hpp"
-#include "train/move.hpp"
+#include "protocol/move.hpp"
 
 namespace cotillion {
 

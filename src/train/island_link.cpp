@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "run/clock.hpp"
+#include "exchange/clock.hpp"
 
 namespace cotillion {
 namespace {

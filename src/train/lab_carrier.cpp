@@ -12,9 +12,9 @@
 #include "lab/scale.hpp"
 #include "lab/steady.hpp"
 #include "lab/troupe.hpp"
+#include "policy/rotation_clock.hpp"
 #include "train/desk_merge.hpp"
 #include "train/lab_island.hpp"
-#include "train/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "coordinate/faults.hpp"
+#include "job/faults.hpp"
 #include "train/carrier.hpp"
 #include "train/played_plan.hpp"
 #include "train/remote_learner.hpp"

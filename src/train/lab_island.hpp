@@ -4,7 +4,7 @@
 #include <functional>
 #include <memory>
 
-#include "train/learner.hpp"
+#include "learn/learner.hpp"
 #include "train/played_plan.hpp"
 
 namespace cotillion {

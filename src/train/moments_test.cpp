@@ -2,8 +2,8 @@
 // and what was gathered meanwhile stays.
 #include <gtest/gtest.h>
 
+#include "learn/learner.hpp"
 #include "tests/support/dance_play.hpp"
-#include "train/learner.hpp"
 
 namespace cotillion {
 namespace {

@@ -8,10 +8,10 @@
 #include <tuple>
 
 #include "base/random.hpp"
-#include "train/dance.hpp"
-#include "train/learner.hpp"
-#include "train/plain_vectors.hpp"
-#include "train/rotation_clock.hpp"
+#include "learn/learner.hpp"
+#include "learn/plain_vectors.hpp"
+#include "policy/dance.hpp"
+#include "policy/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "coordinate/roles.hpp"
-#include "train/carried_plan.hpp"
-#include "train/rotation_clock.hpp"
+#include "job/roles.hpp"
+#include "policy/carried_plan.hpp"
+#include "policy/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {

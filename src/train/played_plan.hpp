@@ -5,9 +5,9 @@
 // same elements at the same steps.
 #pragma once
 
-#include "coordinate/casting.hpp"
-#include "coordinate/faults.hpp"
-#include "train/recipe.hpp"
+#include "job/casting.hpp"
+#include "job/faults.hpp"
+#include "policy/recipe.hpp"
 
 namespace cotillion {
 

@@ -1,4 +1,4 @@
-#include "train/recipes.hpp"
+#include "policy/recipes.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "plan/named_schedule.hpp"
+#include "policy/dance.hpp"
+#include "policy/rotation_clock.hpp"
 #include "tests/support/plans.hpp"
-#include "train/dance.hpp"
 #include "train/played_plan.hpp"
-#include "train/rotation_clock.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {

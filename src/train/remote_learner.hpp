@@ -3,8 +3,8 @@
 // vectors cannot be moved from here.
 #pragma once
 
+#include "learn/learner.hpp"
 #include "train/island_link.hpp"
-#include "train/learner.hpp"
 
 namespace cotillion {
 

@@ -1,13 +1,13 @@
 // Steps at which islands copy and merge, and a plan's recipe as packets play it.
-#include "train/rotation_clock.hpp"
+#include "policy/rotation_clock.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/recipes.hpp"
+#include "protocol/move.hpp"
 #include "tests/support/plans.hpp"
-#include "train/move.hpp"
 #include "train/played_plan.hpp"
-#include "train/recipes.hpp"
 
 namespace cotillion {
 namespace {

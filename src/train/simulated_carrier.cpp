@@ -10,9 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include "policy/rotation_clock.hpp"
 #include "train/desk_merge.hpp"
 #include "train/fragment_places.hpp"
-#include "train/rotation_clock.hpp"
 #include "train/stepwise_carrier.hpp"
 
 namespace cotillion {
@@ -144,7 +144,8 @@ class Simulated final : public Carrier {
     failure_ = outcome ? "the simulation ended before the training" : outcome.error().message;
     changed_.notify_all();
   }
-  // As the desk has it (run/desk.hpp): what training offered, and what it had not taken by then.
+  // As the desk has it (exchange/desk.hpp): what training offered, and what it had not taken by
+  // then.
   void show(Actor& actor, IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
     shown_ = &actor;
     const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
@@ -200,7 +201,7 @@ class Simulated final : public Carrier {
     place.laid.push_back(std::move(laid));
     changed_.notify_all();
   }
-  // As agents do (run/island_errands): it goes along with the fragment's next correction.
+  // As agents do (daemon/island_errands): it goes along with the fragment's next correction.
   void keep_late(Actor& actor, IslandId island, int fragment) {
     const std::span<float> here = places_.part(actor.model(), fragment);
     std::vector<float>& late = places_.at(island, fragment).late;

@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "base/check.hpp"
+#include "policy/rotation_clock.hpp"
 #include "train/desk_merge.hpp"
 #include "train/fragment_places.hpp"
-#include "train/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {

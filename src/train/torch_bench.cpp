@@ -5,10 +5,10 @@
 
 #include <ctime>
 
-#include "report/table.hpp"
+#include "base/table.hpp"
+#include "policy/recipes.hpp"
 #include "tests/support/every_policy.hpp"
 #include "tests/support/small_learner.hpp"
-#include "train/recipes.hpp"
 #include "train/study.hpp"
 
 namespace cotillion {

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "base/random.hpp"
+#include "learn/plain_vectors.hpp"
+#include "policy/recipes.hpp"
 #include "tests/support/every_policy.hpp"
 #include "tests/support/small_learner.hpp"
-#include "train/plain_vectors.hpp"
-#include "train/recipes.hpp"
 #include "train/simulated_carrier.hpp"
 #include "train/study.hpp"
 

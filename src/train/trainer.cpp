@@ -8,7 +8,7 @@
 #include <numbers>
 #include <stdexcept>
 
-#include "train/rotation_clock.hpp"
+#include "policy/rotation_clock.hpp"
 #include "train/same_run.hpp"
 #include "train/training_file.hpp"
 

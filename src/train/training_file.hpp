@@ -2,7 +2,7 @@
 // of this program is built: this file, too, knows only the standard library and the JSON one.
 #pragma once
 
-#include "train/recipe_file.hpp"
+#include "policy/recipe_file.hpp"
 #include "train/trainer.hpp"
 
 namespace cotillion {

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "report/outcome_loader.hpp"
+#include "job/outcome_loader.hpp"
 #include "tests/support/control_daemon.hpp"
 #include "tests/support/conversation.hpp"
 #include "tests/support/http_client.hpp"

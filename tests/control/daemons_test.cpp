@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "report/outcome_loader.hpp"
+#include "job/outcome_loader.hpp"
 #include "tests/support/conversation.hpp"
 #include "tests/support/loopback_rig.hpp"
 #include "tests/support/process.hpp"

@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "run/child_output.hpp"
+#include "daemon/child_output.hpp"
 
 namespace cotillion {
 namespace {

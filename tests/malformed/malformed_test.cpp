@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "plan/schedule_file.hpp"
+#include "plan/file/schedule_file.hpp"
 #include "tests/support/test_per_file.hpp"
 #include "topology/map_file.hpp"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "plan/plan_loader.hpp"
+#include "plan/file/plan_loader.hpp"
 
 namespace cotillion::testing {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "coordinate/casting.hpp"
+#include "job/casting.hpp"
 #include "tests/peers/ns3_peer.hpp"
 
 namespace cotillion::testing {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "report/outcome_report.hpp"
+#include "job/outcome_file.hpp"
 
 namespace cotillion::testing {
 

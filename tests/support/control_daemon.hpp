@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "run/control_client.hpp"
+#include "daemon/control_client.hpp"
 
 namespace cotillion::testing {
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "coordinate/coordinator.hpp"
-#include "coordinate/member.hpp"
+#include "job/coordinator.hpp"
+#include "job/member.hpp"
 #include "tests/support/plans.hpp"
 
 namespace cotillion::testing {

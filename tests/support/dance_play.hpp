@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "train/dance.hpp"
-#include "train/plain_vectors.hpp"
+#include "learn/plain_vectors.hpp"
+#include "policy/dance.hpp"
 
 namespace cotillion::testing {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/plan_file.hpp"
+#include "plan/file/plan_file.hpp"
 
 namespace cotillion::testing {
 

@@ -9,11 +9,11 @@
 #include <functional>
 #include <set>
 
+#include "daemon/edge_host.hpp"
+#include "daemon/receive_batch.hpp"
+#include "daemon/send_batch.hpp"
+#include "daemon/shards.hpp"
 #include "protocol/receiver.hpp"
-#include "run/edge_host.hpp"
-#include "run/receive_batch.hpp"
-#include "run/send_batch.hpp"
-#include "run/shards.hpp"
 
 namespace cotillion::testing {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "report/outcome_file.hpp"
+#include "job/outcome_file.hpp"
 #include "tests/support/plans.hpp"
 
 namespace cotillion::testing {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan_loader.hpp"
+#include "plan/file/plan_loader.hpp"
 #include "tests/support/fuzz.hpp"
 #include "tests/support/maps.hpp"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/check.hpp"
+#include "plan/file/plan_loader.hpp"
 #include "plan/named_schedule.hpp"
-#include "plan/plan_loader.hpp"
 #include "tests/support/maps.hpp"
 
 namespace cotillion::testing {

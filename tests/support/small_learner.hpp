@@ -1,7 +1,7 @@
 // Islands small enough for one core: what tests and benchmarks of training learn with.
 #pragma once
 
-#include "train/learner.hpp"
+#include "learn/learner.hpp"
 
 namespace cotillion::testing {
 

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <thread>
 
-#include "coordinate/coordinator.hpp"
-#include "run/line.hpp"
+#include "daemon/line.hpp"
+#include "job/coordinator.hpp"
 
 namespace cotillion::testing {
 

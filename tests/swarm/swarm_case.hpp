@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan_loader.hpp"
+#include "plan/file/plan_loader.hpp"
 #include "plan/schedule.hpp"
 #include "sim/simulation.hpp"
 

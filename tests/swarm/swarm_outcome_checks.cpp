@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "report/outcome_report.hpp"
+#include "job/outcome_file.hpp"
 #include "tests/swarm/swarm_checks.hpp"
 
 namespace cotillion::testing {

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
-#include "report/outcome_report.hpp"
+#include "job/outcome_file.hpp"
 #include "tests/swarm/minimiser.hpp"
 
 namespace cotillion::testing {
@@ -23,7 +23,7 @@ constexpr int kLooksAtOneInstant = 8;
 
 std::string json_of(const SwarmCase& swarm, const Outcome& outcome) {
   const auto stage = staged(swarm);
-  return outcome_json(stage->plan, outcome, {}).dump();
+  return to_json(outcome_file(stage->plan, outcome, {})).dump();
 }
 
 // Nobody watches and lanes are sound, so that nobody sees in which order things happen.

@@ -1,8 +1,8 @@
 // A case as files: what people read of a failure, and what is played.
 #include <fmt/format.h>
 
-#include "plan/plan_file.hpp"
-#include "plan/schedule_file.hpp"
+#include "plan/file/plan_file.hpp"
+#include "plan/file/schedule_file.hpp"
 #include "tests/swarm/swarm_case.hpp"
 #include "topology/map_file.hpp"
 #include "topology/map_writer.hpp"

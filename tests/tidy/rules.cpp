@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -15,13 +14,8 @@ constexpr std::size_t kLinesWall = 600;
 constexpr std::size_t kLinesNote = 400;
 constexpr std::size_t kColumns = 100;
 
-// Further right is further up. Rooms of equal rank never see each other.
-const std::map<std::string, int, std::less<>> kRank = {
-    {"base", 0},       {"protocol", 1}, {"topology", 2}, {"plan", 3}, {"search", 4},
-    {"coordinate", 5}, {"report", 6},   {"sim", 7},      {"run", 7},  {"lab", 8},
-    {"train", 9},      {"cli", 10},     {"api", 10},
-};
-const std::set<std::string, std::less<>> kImpureRooms = {"run", "lab", "train", "cli", "api"};
+const std::set<std::string, std::less<>> kImpureRooms = {"exchange", "daemon", "lab", "learn",
+                                                         "train",    "cli",    "api"};
 
 const std::set<std::string, std::less<>> kImpureHeaders = {
     "random",    "chrono",  "thread",   "mutex",        "shared_mutex",  "condition_variable",
@@ -106,12 +100,11 @@ std::string to_text(const Finding& finding) {
                      finding.reason);
 }
 
-void check_layering(const Source& source, Findings& findings) {
+void check_layering(const RoomGraph& rooms, const Source& source, Findings& findings) {
   const auto room = room_of(source);
   if (!room) return;
-  const auto rank = kRank.find(*room);
-  if (rank == kRank.end()) {
-    add(findings, source, 1, fmt::format("'{}' has no place in the line of rooms", *room));
+  if (!rooms.has(*room)) {
+    add(findings, source, 1, fmt::format("no room({} USES ...) in CMakeLists.txt", *room));
     return;
   }
   if (!is_cpp(source)) return;
@@ -122,13 +115,28 @@ void check_layering(const Source& source, Findings& findings) {
           fmt::format("\"{}\" is relative; name the room: \"base/units.hpp\"", include.path));
     if (other == "tests" && !is_beside_the_code(source))
       add(findings, source, include.line, "only tests include tests/");
-    const auto seen = kRank.find(other);
-    if (seen == kRank.end() || other == *room || seen->second < rank->second) continue;
+    if (!rooms.has(other) || rooms.may_include(*room, other)) continue;
     add(findings, source, include.line,
-        fmt::format("{} may not include {}: {}", *room, other,
-                    seen->second == rank->second ? "they never see each other"
-                                                 : "a room knows only rooms to its left"));
+        fmt::format("{} may not include {}: CMakeLists.txt does not say that it uses it", *room,
+                    other));
   }
+}
+
+void check_edges_are_used(const RoomGraph& rooms, const std::vector<Source>& tree,
+                          Findings& findings) {
+  std::set<std::pair<std::string, std::string>> used;
+  for (const Source& source : tree) {
+    const auto room = room_of(source);
+    if (!room || !is_cpp(source) || is_beside_the_code(source)) continue;
+    for (const Include& include : includes_of(tokens_of(source.text)))
+      used.emplace(*room, first_part(include.path));
+  }
+  for (const RoomGraph::Edge& edge : rooms.edges())
+    if (!used.contains({edge.room, edge.uses}))
+      findings.push_back(
+          {"CMakeLists.txt", edge.line,
+           fmt::format("{} includes nothing of {}: the edge is not needed", edge.room, edge.uses),
+           false});
 }
 
 void check_purity(const Source& source, Findings& findings) {
@@ -274,8 +282,10 @@ void check_examples_are_used(const std::vector<Source>& tree, Findings& findings
 
 Findings check(const std::vector<Source>& tree) {
   Findings findings;
+  const RoomGraph rooms = RoomGraph::from_build(tree);
+  check_edges_are_used(rooms, tree, findings);
   for (const Source& source : tree) {
-    check_layering(source, findings);
+    check_layering(rooms, source, findings);
     check_purity(source, findings);
     check_size(source, findings);
     check_layout(source, findings);

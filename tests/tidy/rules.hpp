@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/tidy/rooms.hpp"
 #include "tests/tidy/source.hpp"
 
 namespace cotillion::tidy {
@@ -21,10 +22,11 @@ using Findings = std::vector<Finding>;
 // "src/base/units.hpp:7: reason"
 [[nodiscard]] std::string to_text(const Finding& finding);
 
-// base ◄ protocol ◄ topology ◄ plan ◄ search ◄ coordinate ◄ report ◄ { sim | run } ◄ lab ◄
-// train ◄ cli, api:
-// a room includes itself and rooms to its left.
-void check_layering(const Source& source, Findings& findings);
+// A room includes itself and what CMakeLists.txt says it uses, directly or by way of others.
+void check_layering(const RoomGraph& rooms, const Source& source, Findings& findings);
+// And every edge that is stated there is needed by some include of the room's library.
+void check_edges_are_used(const RoomGraph& rooms, const std::vector<Source>& tree,
+                          Findings& findings);
 
 // Pure rooms have no clock, thread, socket, file, environment or <random>, and no hash map whose
 // order could reach an output. Tests, benchmarks and fuzzers beside the code may.

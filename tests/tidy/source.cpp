@@ -126,7 +126,8 @@ class Lexer {
 std::vector<Source> read_tree(const fs::path& root) {
   std::vector<Source> tree;
   for (const auto& entry : fs::directory_iterator(root))
-    if (entry.is_regular_file() && entry.path().extension() == ".md")
+    if (entry.is_regular_file() &&
+        (entry.path().extension() == ".md" || entry.path().filename() == "CMakeLists.txt"))
       add_file(root, entry.path(), tree);
   for (const std::string_view folder : kFolders) {
     if (!fs::is_directory(root / folder)) continue;

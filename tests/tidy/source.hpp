@@ -14,8 +14,8 @@ struct Source {
   std::string text;
 };
 
-// The text files under the folders that people write in, and the *.md of the root, sorted by
-// path. Hidden files are left out, and so is what holds NUL bytes: it is no text.
+// The text files under the folders that people write in, and the *.md and CMakeLists.txt of the
+// root, sorted by path. Hidden files are left out, and so is what holds NUL bytes: it is no text.
 [[nodiscard]] std::vector<Source> read_tree(const std::filesystem::path& root);
 
 [[nodiscard]] bool is_under(const Source& source, std::string_view folder);  // "src/base/"

@@ -1,0 +1,32 @@
+// A member's stream to the coordinator. Nothing blocks on the other side: what is sent is queued,
+// what comes waits until it is asked for, and closing has its time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "daemon/line.hpp"
+
+namespace cotillion {
+
+class ControlClient final : public Line {
+ public:
+  // Tries for so long, because daemons are started in any order, or until it is told to give up.
+  [[nodiscard]] static Result<ControlClient> connect(const std::string& address, Duration patience,
+                                                     const std::function<bool()>& give_up = {});
+  ControlClient(ControlClient&&) noexcept;
+  ~ControlClient() override;
+
+  [[nodiscard]] std::optional<LineEvent> next(Duration wait) override;
+  void send(const Message& message) override;
+
+ private:
+  struct State;
+  explicit ControlClient(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace cotillion

@@ -1,0 +1,348 @@
+#include "daemon/edge_shard.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+
+namespace cotillion {
+namespace {
+
+constexpr int kBatchesBetweenPolls = 8;
+constexpr std::size_t kPopulatedMax = std::size_t(1) << 30u;  // larger tables cost what is in them
+constexpr Duration kWaitMax{100'000'000'000};  // so that nothing depends on one wake-up alone
+
+constexpr std::uint64_t place_of(const Endpoint& to) {
+  return std::uint64_t(to.address) << 16u | to.port;
+}
+constexpr Endpoint endpoint_at(std::uint64_t place) {
+  return {Ipv4Address(place >> 16u), std::uint16_t(place)};
+}
+
+std::size_t packets_in(const HeardPiece& arrival) {
+  return (arrival.bytes.size() + arrival.segment - 1) / arrival.segment;
+}
+
+ByteView first_packet(const HeardPiece& arrival) {
+  return arrival.bytes.first(std::min(arrival.segment, arrival.bytes.size()));
+}
+
+std::size_t smallest_store(const Edge& edge) {
+  std::size_t packets = SIZE_MAX;
+  for (const Aggregation& job : edge.jobs()) packets = std::min(packets, job.spec().resend_packets);
+  return packets;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<EdgeShard>> EdgeShard::make(const EdgeHostSettings& settings, int shard,
+                                                   Edge edge) {
+  UdpSettings hearing;
+  hearing.bind.port = std::uint16_t(settings.port + shard);
+  hearing.interface = settings.interface;
+  hearing.shared = true;  // several edges on one machine hear the same groups
+  hearing.receive_buffer = settings.receive_buffer;
+  auto groups = UdpSocket::open(hearing);
+  if (!groups) return Unexpected<Error>{groups.error().within("hearing groups")};
+  for (const HeardGroup& heard : settings.groups)
+    if (const auto joined = groups->join(heard.group, heard.from); !joined)
+      return Unexpected<Error>{joined.error().within("hearing groups")};
+
+  UdpSettings asking;
+  asking.bind = settings.own;
+  if (asking.bind.port != 0) asking.bind.port = std::uint16_t(asking.bind.port + shard);
+  asking.shared = true;  // the groups may use the same port
+  auto requests = UdpSocket::open(asking);
+  if (!requests) return Unexpected<Error>{requests.error().within("hearing requests")};
+  std::optional<XdpSocket> direct;
+  if (settings.direct) {
+    XdpSettings passing;
+    passing.interface = settings.interface;
+    passing.port = hearing.bind.port;
+    auto opened = XdpSocket::open(passing);
+    if (!opened) return Unexpected<Error>{opened.error().within("hearing groups by AF_XDP")};
+    direct.emplace(std::move(*opened));
+  }
+  return std::unique_ptr<EdgeShard>(new EdgeShard(settings, shard, std::move(edge),
+                                                  std::move(*groups), std::move(*requests),
+                                                  std::move(direct)));
+}
+
+EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, UdpSocket groups,
+                     UdpSocket requests, std::optional<XdpSocket> direct)
+    : clock_(settings.clock),
+      spin_(settings.spin),
+      core_(settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]),
+      island_{settings.island.address, std::uint16_t(settings.island.port + shard)},
+      coordinator_(settings.coordinator),
+      keepers_(settings.keepers),
+      heard_(settings.groups),
+      edge_(std::move(edge)),
+      stays_(smallest_store(edge_)),
+      groups_(std::move(groups)),
+      requests_(std::move(requests)),
+      direct_(std::move(direct)),
+      streams_(settings.batch),
+      questions_(4),
+      out_(requests_),
+      on_receive_(settings.on_receive),
+      on_send_(settings.on_send) {
+  std::sort(heard_.begin(), heard_.end(),
+            [](const HeardGroup& a, const HeardGroup& b) { return a.group < b.group; });
+  SourceId sources = 0;
+  for (const HeardGroup& heard : heard_) sources = std::max(sources, heard.source + 1);
+  for (auto& accepted : accepted_)
+    accepted.assign(std::max(std::size_t(sources), keepers_.size()), kNever);
+  for (const ByteSpan table : edge_.tables()) {
+    prefer_huge_pages(table);
+    if (table.size() <= kPopulatedMax) populate(table);
+  }
+}
+
+void EdgeShard::open_round(JobId job, const RoundSpec& round) {
+  send_mail({job, round});
+}
+
+void EdgeShard::account_for(RoundId round) {
+  Mail mail;
+  mail.round.round = round;
+  mail.account = true;
+  send_mail(mail);
+}
+
+void EdgeShard::take_accounts(std::vector<EdgeAccount>& into) {
+  const std::lock_guard lock(mail_lock_);
+  into.insert(into.end(), accounts_.begin(), accounts_.end());
+  accounts_.clear();
+}
+
+void EdgeShard::send_mail(const Mail& mail) {
+  {
+    const std::lock_guard lock(mail_lock_);
+    mail_.push_back(mail);
+  }
+  has_mail_.store(true, std::memory_order_release);
+  wakeup_.wake();
+}
+
+void EdgeShard::stop() {
+  stopping_.store(true, std::memory_order_release);
+  wakeup_.wake();
+}
+
+template <class Source>
+bool EdgeShard::hear_groups(const Source& heard, int came) {
+  if (came == 0) return false;
+  const Instant now = clock_.now();
+  heard_at_ = now;
+  counted_.host.add(HostCount::kBatches);
+  for (int i = 0; i < came; ++i) {
+    const HeardPiece& arrival = heard[i];
+    const std::size_t packets = packets_in(arrival);
+    counted_.host.add(HostCount::kPieces);
+    counted_.host.add(HostCount::kPackets, packets);
+    counted_.host.add(HostCount::kBytes, arrival.bytes.size());
+    const HeardGroup* group = find(arrival.to);
+    if (arrival.truncated || group == nullptr) {
+      counted_.host.add(group == nullptr ? HostCount::kStrangers : HostCount::kTruncated, packets);
+      continue;
+    }
+    const ByteView after = i + 1 < came ? first_packet(heard[i + 1]) : ByteView{};
+    const SourceId source = group->source;
+    for_each_packet(arrival, after, [&](ByteView packet, ByteView next) {
+      edge_.expect(next);
+      hear(now, source, packet);
+    });
+  }
+  out_.flush();
+  return came == heard.capacity();
+}
+
+void EdgeShard::run() {
+  wake_on_time();
+  (void)prctl(PR_SET_NAME, "edge shard", 0UL, 0UL, 0UL);
+  if (core_ >= 0) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    CPU_SET(unsigned(core_), &cores);
+    (void)sched_setaffinity(0, sizeof cores, &cores);
+  }
+  int since_poll = 0;
+  while (!stopping_.load(std::memory_order_acquire)) {
+    if (has_mail_.load(std::memory_order_acquire)) read_mail();
+    bool more = false;
+    if (direct_) {
+      const int came = direct_->receive();
+      counted_.host.add(HostCount::kDirect, std::uint64_t(came));
+      more = hear_groups(*direct_, came);
+    }
+    // What the driver did not take out for us, for want of room or on another queue, comes here.
+    if (!more) more = hear_groups(streams_, streams_.receive(groups_));
+    be_punctual();
+    publish();
+    if (more && ++since_poll < kBatchesBetweenPolls) continue;
+    since_poll = 0;
+    wait(more);
+    if (asked_) hear_requests();
+  }
+  if (has_mail_.load(std::memory_order_acquire)) read_mail();
+  edge_.flush(clock_.now(), *this);
+  out_.flush();
+  overflows_at_ = kLongAgo;
+  count_overflows(clock_.now());
+  publish();
+}
+
+void EdgeShard::read_mail() {
+  has_mail_.store(false, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(mail_lock_);
+    opened_.swap(mail_);
+  }
+  for (const Mail& mail : opened_) {
+    if (mail.account) {
+      std::vector<Instant>& accepted = accepted_[mail.round.round % accepted_.size()];
+      const std::lock_guard lock(mail_lock_);
+      accounts_.push_back({mail.round.round, accepted});
+      std::fill(accepted.begin(), accepted.end(), kNever);
+      continue;
+    }
+    const auto opened = edge_.open_round(clock_.now(), mail.job, mail.round, *this);
+    counted_.host.add(opened ? HostCount::kRoundsOpened : HostCount::kRoundsRefused);
+  }
+  opened_.clear();
+  out_.flush();
+}
+
+void EdgeShard::hear(Instant now, SourceId source, ByteView packet) {
+  if (!on_receive_.on()) return pass_on(now, source, packet);
+  on_receive_.pass(now, std::uint64_t(source), packet, [&](std::uint64_t place, ByteView passed) {
+    pass_on(now, SourceId(std::int64_t(place)), passed);
+  });
+}
+
+void EdgeShard::pass_on(Instant now, SourceId source, ByteView packet) {
+  const EdgeCounters& counters = edge_.jobs().front().counters();
+  const std::uint64_t before = counters[EdgeCount::kAccepted];
+  edge_.on_packet(now, source, packet, *this);
+  if (source < 0 || counters[EdgeCount::kAccepted] == before) return;
+  if (const auto header = read_header(packet); header)
+    accepted_[header->round % accepted_.size()][std::size_t(source)] = now;
+}
+
+void EdgeShard::hear_requests() {
+  asked_ = false;
+  const int came = questions_.receive(requests_);
+  const Instant now = clock_.now();
+  for (int i = 0; i < came; ++i) {
+    const HeardPiece& arrival = questions_[i];
+    const std::size_t packets = packets_in(arrival);
+    counted_.host.add(HostCount::kPackets, packets);
+    counted_.host.add(HostCount::kBytes, arrival.bytes.size());
+    const SourceId source = who_asks(arrival.from);
+    if (arrival.truncated || source == SourceId(INT32_MIN)) {
+      counted_.host.add(HostCount::kStrangers, packets);
+      continue;
+    }
+    counted_.host.add(HostCount::kRequests, packets);
+    for_each_packet(arrival, {}, [&](ByteView packet, ByteView) { hear(now, source, packet); });
+  }
+  out_.flush();
+}
+
+void EdgeShard::be_punctual() {
+  const Instant now = clock_.now();
+  count_overflows(now);
+  on_receive_.due(now, [&](std::uint64_t place, ByteView packet) {
+    pass_on(now, SourceId(std::int64_t(place)), packet);
+    out_.flush();
+  });
+  if (edge_.next_deadline() <= now) edge_.on_time(now, *this);
+  on_send_.due(now, [&](std::uint64_t place, ByteView packet) {
+    out_.add_copy(endpoint_at(place), packet);
+  });
+  out_.flush();
+}
+
+void EdgeShard::wait(bool busy) {
+  Duration pause{0};
+  if (!busy && !has_mail_.load(std::memory_order_relaxed)) {
+    const Instant now = clock_.now();
+    const Instant due = std::min({edge_.next_deadline(), on_receive_.next_deadline(),
+                                  on_send_.next_deadline(), now + kWaitMax});
+    pause = now - heard_at_ < spin_ ? Duration{0} : std::max(due - now, Duration{0});
+  }
+  const timespec limit = timespec_of(pause);
+  // A negative descriptor is none.
+  std::array<pollfd, 4> watched{pollfd{groups_.fd(), POLLIN, 0}, pollfd{requests_.fd(), POLLIN, 0},
+                                pollfd{wakeup_.fd(), POLLIN, 0},
+                                pollfd{direct_ ? direct_->fd() : -1, POLLIN, 0}};
+  if (ppoll(watched.data(), watched.size(), &limit, nullptr) <= 0) return;
+  asked_ = watched[1].revents != 0;
+  if (watched[2].revents != 0) wakeup_.drain();
+}
+
+// A question to the kernel, so not for every packet.
+void EdgeShard::count_overflows(Instant now) {
+  if (now - overflows_at_ < kWaitMax) return;
+  overflows_at_ = now;
+  overflows_ = std::uint64_t(groups_.overflows()) + requests_.overflows();
+}
+
+void EdgeShard::publish() {
+  EdgeReading reading = counted_;
+  reading.host.add(HostCount::kOverflowed, overflows_);
+  reading.host.add(HostCount::kMalformed, edge_.malformed());
+  reading.host.add(HostCount::kForeign, edge_.foreign());
+  reading.host.add(HostCount::kSent, out_.counts().packets);
+  reading.host.add(HostCount::kSentBytes, out_.counts().bytes);
+  reading.host.add(HostCount::kUnsent, out_.counts().dropped);
+  reading.host.add(HostCount::kInjected, on_receive_.counts().total() + on_send_.counts().total());
+  for (const Aggregation& job : edge_.jobs()) {
+    reading.edge.add(job.counters());
+    reading.host.add(HostCount::kOpenSlots, job.open_slots());
+    reading.host.add(HostCount::kOpenSlotsPeak, job.open_slots_peak());
+    reading.host.add(HostCount::kResendOverruns, job.resend_overruns());
+  }
+  published_.publish(reading);
+}
+
+void EdgeShard::send(Towards towards, SourceId source, ByteView packet) {
+  Endpoint to = island_;
+  if (towards == Towards::kSource) {
+    if (source < 0 || std::size_t(source) >= keepers_.size())
+      return counted_.host.add(HostCount::kUnsent);
+    to = keepers_[std::size_t(source)];
+  }
+  if (on_send_.on())
+    return on_send_.pass(
+        clock_.now(), place_of(to), packet,
+        [&](std::uint64_t place, ByteView passed) { out_.add_copy(endpoint_at(place), passed); });
+  // What is sent again may lie anywhere in the store, and the next sum takes the oldest place.
+  const auto header = read_header(packet);
+  if (header && carries_sum(header->type()) && !header->has(flag::kResent))
+    out_.add(to, packet);
+  else
+    out_.add_copy(to, packet);
+  if (out_.waiting() >= stays_) out_.flush();
+}
+
+const HeardGroup* EdgeShard::find(Ipv4Address group) const {
+  const auto found = std::lower_bound(
+      heard_.begin(), heard_.end(), group,
+      [](const HeardGroup& heard, Ipv4Address wanted) { return heard.group < wanted; });
+  return found != heard_.end() && found->group == group ? &*found : nullptr;
+}
+
+// Only roughly: addresses are easily forged, and seals decide.
+SourceId EdgeShard::who_asks(const Endpoint& from) const {
+  const auto keeper = std::find(keepers_.begin(), keepers_.end(), from);
+  if (keeper != keepers_.end()) return SourceId(keeper - keepers_.begin());
+  if (from.address == island_.address) return kOwnIsland;
+  if (coordinator_ != 0 && from.address == coordinator_) return kCoordinator;
+  return SourceId(INT32_MIN);
+}
+
+}  // namespace cotillion

@@ -1,0 +1,91 @@
+// One thread of an edge: its sockets, its edge and the loop between them. No lock is taken while
+// packets come; mail is looked for by one atomic word.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+
+#include "daemon/edge_host.hpp"
+#include "daemon/receive_batch.hpp"
+#include "daemon/send_batch.hpp"
+#include "daemon/wakeup.hpp"
+#include "daemon/xdp_socket.hpp"
+
+namespace cotillion {
+
+class EdgeShard final : private Outbox {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<EdgeShard>> make(const EdgeHostSettings& settings,
+                                                               int shard, Edge edge);
+
+  // The thread's whole life. Returns after stop().
+  void run();
+
+  // From any thread.
+  void open_round(JobId job, const RoundSpec& round);
+  void account_for(RoundId round);
+  void take_accounts(std::vector<EdgeAccount>& into);
+  void stop();
+  [[nodiscard]] EdgeReading reading() const { return published_.read(); }
+  [[nodiscard]] std::uint64_t packets_heard() const { return published_.read(HostCount::kPackets); }
+  [[nodiscard]] Endpoint own() const { return requests_.local(); }
+
+ private:
+  static constexpr Instant kLongAgo{-1'000'000'000'000'000'000};  // 11 days before the origin
+  struct Mail {
+    JobId job = 0;
+    RoundSpec round;
+    bool account = false;  // of this round, instead of opening it
+  };
+
+  EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, UdpSocket groups,
+            UdpSocket requests, std::optional<XdpSocket> direct);
+  void send_mail(const Mail& mail);
+  void read_mail();
+  // False when nothing more is waiting.
+  template <class Source>
+  [[nodiscard]] bool hear_groups(const Source& source, int came);
+  void hear_requests();
+  void hear(Instant now, SourceId source, ByteView packet);
+  void pass_on(Instant now, SourceId source, ByteView packet);
+  void be_punctual();
+  void wait(bool busy);
+  void count_overflows(Instant now);
+  void publish();
+  void send(Towards towards, SourceId source, ByteView packet) override;
+  [[nodiscard]] const HeardGroup* find(Ipv4Address group) const;
+  [[nodiscard]] SourceId who_asks(const Endpoint& from) const;
+
+  const RunClock clock_;
+  const Duration spin_;
+  const int core_;  // −1: anywhere
+  const Endpoint island_;
+  const Ipv4Address coordinator_;
+  const std::vector<Endpoint> keepers_;
+  std::vector<HeardGroup> heard_;  // sorted
+  Edge edge_;
+  std::size_t stays_;  // so many packets that were sent stay as they are in every store
+  UdpSocket groups_, requests_;
+  std::optional<XdpSocket> direct_;
+  ReceiveBatch streams_, questions_;
+  SendBatch out_;
+  Injector on_receive_, on_send_;
+  EdgeReading counted_;
+  PublishedReading published_;
+
+  Wakeup wakeup_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> has_mail_{false};
+  std::mutex mail_lock_;
+  std::vector<Mail> mail_, opened_;
+  std::vector<EdgeAccount> accounts_;  // under the mail's lock
+  // By round, of which two are live, and source: the last one. The next round begins before the
+  // account of this one is asked for.
+  std::array<std::vector<Instant>, 2> accepted_;
+  bool asked_ = false;  // poll saw a request
+  Instant heard_at_ = kLongAgo;
+  Instant overflows_at_ = kLongAgo;  // when the kernel was asked for them
+  std::uint64_t overflows_ = 0;
+};
+
+}  // namespace cotillion

@@ -1,0 +1,50 @@
+// One island's agent as a daemon: its part in the job, played by an IslandHost, for training code
+// that sits at the desk.
+#pragma once
+
+#include "daemon/island_host.hpp"
+#include "daemon/member_daemon.hpp"
+#include "exchange/desk_door.hpp"
+
+namespace cotillion {
+
+struct IslandDaemonSettings {
+  MemberPlace place;
+  DaemonLog* log = nullptr;
+};
+
+class IslandDaemon final : public Performer {
+ public:
+  // Without a door nobody trains: it rehearses with numbers that everyone knows, and checks sums.
+  IslandDaemon(const IslandDaemonSettings& settings, std::optional<DeskDoor> door)
+      : settings_(settings), door_(std::move(door)) {}
+
+  // Performer
+  [[nodiscard]] Result<bool> prepare(const Member& member) override;
+  [[nodiscard]] bool ready() override;
+  void open_round(const Member& member, RoundId round) override;
+  void close_round(RoundId round) override;
+  [[nodiscard]] std::optional<RoundReport> next_report() override;
+  [[nodiscard]] std::string look(const Member& member, Instant now) override;
+  void end(const Member& member) override;
+  [[nodiscard]] Metrics metrics(const MetricLabels& labels) const override;
+
+  // Null before it has its part.
+  [[nodiscard]] const IslandHost* host() const { return host_.get(); }
+  [[nodiscard]] const Desk* desk() const { return desk_ ? &*desk_ : nullptr; }
+
+ private:
+  void tell_round(const Member& member, Instant now);
+  void tell_lateness(const Member& member);
+  [[nodiscard]] bool edge_is_silent(const Member& member, const IslandReading& reading);
+
+  IslandDaemonSettings settings_;
+  std::optional<DeskDoor> door_;
+  std::optional<Desk> desk_;
+  std::unique_ptr<IslandHost> host_;
+  RoundId round_ = 0;    // in play
+  bool left_ = false;    // training code has
+  bool silent_ = false;  // its edge is
+};
+
+}  // namespace cotillion

@@ -1,0 +1,104 @@
+// An island on real sockets: sends its stream to the plan's groups at the plan's instants, hears
+// the sums of its edge, asks for what was lost, and lays corrections on the desk. One thread for
+// each shard, with a socket, a sender and a receiver of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "daemon/edge_reading.hpp"
+#include "daemon/udp_socket.hpp"
+#include "exchange/clock.hpp"
+#include "exchange/desk.hpp"
+#include "job/messages.hpp"
+#include "job/roles.hpp"
+
+namespace cotillion {
+
+struct IslandHostSettings {
+  RunClock clock{0};
+  Endpoint own;               // streams and requests leave from here, sums come here; shard s: + s
+  Endpoint edge;              // requests go there; shard s: port + s. Sums from no one else
+  Ipv4Address interface = 0;  // through which groups are reached
+  std::uint16_t port = kUdpPort;  // of the groups; shard s: + s
+  std::vector<int> cores;         // by shard: where its thread runs; empty: anywhere
+  Bytes receive_buffer{32 << 20};
+  SenderSettings sending;
+  ReceiverSettings receiving;
+  MergeSettings merging;
+  int exponent = 0;  // of i32 jobs
+  IslandId self = 0;
+  std::uint64_t elements = 1;  // of the whole model
+  BootId own_boot = 1, edge_boot = 1;
+};
+
+// One round, as the host tells it.
+struct RoundOpening {
+  Part part;
+  Ipv4Address group = 0;   // of its stream
+  StreamSpec next_stream;  // of the round after this one; round 0: none
+};
+
+// One shard's account of one round.
+struct ShardAccount {
+  RoundId round = 0;
+  Duration measured;                      // from the round's start to the last chunk placed
+  std::vector<ReportedAbsence> absences;  // chunks numbered in the whole model
+  std::vector<double> mixing;             // its share of this island's row of Ŵ
+};
+
+struct IslandReading {
+  HostCounters host;
+  SenderCounters sender;
+  ReceiverCounters receiver;
+  std::uint64_t corrections = 0;         // laid on the desk, or checked in a rehearsal
+  std::uint64_t wrong = 0;               // elements of sums, in a rehearsal
+  Duration copy_age_max{0};              // the oldest copy that was sent
+  Bytes sums_max{0};                     // the most memory of sums that wait to be merged
+  Duration held_up{0};                   // copies that waited for training code to let go
+  std::vector<ReportedAbsence> missing;  // of the newest round that is past its deadlines
+  RoundId missing_round = 0;             // which that is
+  Instant heard{INT64_MIN};              // when its edge was, last
+
+  void add(const IslandReading& other);
+};
+
+class IslandShard;
+
+class IslandHost {
+ public:
+  // The desk must outlive it, with fragments as desk_spec says; without one it is a rehearsal
+  // (daemon/rehearsal.hpp). Everything that can be refused is
+  // refused here.
+  [[nodiscard]] static Result<std::unique_ptr<IslandHost>> start(const IslandHostSettings& settings,
+                                                                 const JobSpec& job, int shards,
+                                                                 const Desk* desk);
+  ~IslandHost();  // stops
+  IslandHost(const IslandHost&) = delete;
+  IslandHost& operator=(const IslandHost&) = delete;
+
+  // Before its start, in order; `opening` is the whole island's.
+  void open_round(const RoundOpening& opening);
+  void stop();
+
+  // A round that all shards have given their accounts of, in order, each once.
+  [[nodiscard]] std::optional<RoundReport> next_report();
+  [[nodiscard]] IslandReading reading() const;
+  [[nodiscard]] Endpoint own(int shard) const;
+
+ private:
+  explicit IslandHost(const JobSpec& job);
+
+  JobSpec job_;
+  std::vector<std::unique_ptr<IslandShard>> shards_;
+  std::vector<std::thread> threads_;
+  std::vector<std::vector<ShardAccount>> accounts_;  // by shard: not reported yet
+  RoundId reported_ = 0;
+};
+
+// The desk of an island: a fragment for every shard's every fragment, in the order of elements.
+[[nodiscard]] DeskSpec desk_spec(const JobSpec& job, int shards, const Map& map, IslandId self);
+
+}  // namespace cotillion

@@ -1,0 +1,134 @@
+// One thread of an island: a socket, a sender, a receiver, and the loop between them and the desk.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "daemon/island_host.hpp"
+#include "daemon/receive_batch.hpp"
+#include "daemon/send_batch.hpp"
+#include "daemon/shards.hpp"
+#include "daemon/wakeup.hpp"
+#include "exchange/desk_agent.hpp"
+
+namespace cotillion {
+
+// Training code holds a fragment for as long as a copy takes.
+inline constexpr Duration kDeskRetry{200'000'000};
+
+class IslandShard final : private FragmentSource, private ReceiverEvents, private Outbox {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<IslandShard>> make(const IslandHostSettings& settings,
+                                                                 const ShardJob& part, int shard,
+                                                                 const Desk* desk);
+
+  void run();  // the thread's whole life; returns after stop()
+
+  // From any thread.
+  void open_round(const RoundOpening& opening);
+  void stop();
+  void take_accounts(std::vector<ShardAccount>& into);
+  [[nodiscard]] IslandReading reading() const;
+  [[nodiscard]] Endpoint own() const { return socket_.local(); }
+
+ private:
+  // A correction to be laid on the desk, or checked in a rehearsal.
+  struct Errand {
+    RoundId round = 0;
+    int fragment = 0;
+  };
+
+  IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard, const Desk* desk,
+              UdpSocket socket);
+
+  void read_mail();
+  [[nodiscard]] bool hear();  // false when nothing more is waiting
+  void be_punctual();
+  void send_what_is_due(Instant now);
+  [[nodiscard]] bool run_errands();          // a slice of one; false when none can be run now
+  [[nodiscard]] bool set_out();              // on the next one
+  void check(RoundId round, ChunkId chunk);  // in a rehearsal
+  void add_late(ChunkId chunk, std::span<float> correction);
+  void lay_late();
+  void come_back();
+  void finish(RoundId round);
+  void run_the_last();
+  [[nodiscard]] DeskAccount account_of(const Errand& errand) const;
+  void begin_stream(Instant now);
+  void note_wanted(const StreamSpec& stream, int fragment);
+  void wait(bool busy);
+  void publish(Instant now);
+  [[nodiscard]] Instant next_deadline() const;
+  [[nodiscard]] bool waits(int fragment) const;
+  // No chunk may leave before what was merged into it in the round before.
+  [[nodiscard]] Instant may_send_until(Instant now) const;
+  [[nodiscard]] int on_desk(int fragment) const { return shard_ * job_.fragments + fragment; }
+  [[nodiscard]] const Part* part_of(RoundId round) const;
+  [[nodiscard]] std::vector<ReportedAbsence> absences(const Part& part, ChunkId from,
+                                                      ChunkId to) const;
+  [[nodiscard]] std::int64_t wall_ns(Instant instant) const {
+    return clock_.origin_ns() + instant.ps / 1000;
+  }
+
+  // FragmentSource, ReceiverEvents, Outbox
+  void snapshot(RoundId round, std::uint64_t first, std::span<float> values) override;
+  bool keep(RoundId round, int fragment) override;
+  void fragment_ready(RoundId round, int fragment) override;
+  void late_ready(RoundId round, int fragment) override;
+  void round_closed(RoundId round, std::span<const Absence> absences) override;
+  void send(Towards towards, SourceId source, ByteView packet) override;
+
+  const RunClock clock_;
+  const int shard_;
+  const int core_;  // −1: anywhere
+  const JobSpec job_;
+  const ChunkId first_chunk_;          // in the whole model
+  const std::uint64_t first_element_;  // the same
+  const double share_of_chunk_;        // of the whole model
+  const int islands_;
+  const Missing missing_;
+  const SenderSettings sending_;
+  const Endpoint edge_;
+  const std::uint16_t group_port_;
+  const Desk* desk_;  // none: a rehearsal
+  std::optional<DeskAgent> agent_;
+  const IslandId self_;
+  Snapshots snapshots_;
+  Merge merge_;
+  Sender sender_;
+  Receiver receiver_;
+  UdpSocket socket_;
+  ReceiveBatch sums_;
+  SendBatch out_;
+  std::vector<Part> parts_;             // of the live rounds
+  std::vector<RoundOpening> upcoming_;  // whose streams have not begun
+  Endpoint group_;                      // of the stream being sent
+  StreamSpec next_stream_;
+  std::vector<Errand> errands_;    // not begun
+  std::optional<Errand> errand_;   // under way
+  ChunkId next_ = 0;               // chunk of it
+  std::vector<float> correction_;  // one chunk
+  std::vector<double> average_;    // the same, in a rehearsal
+  bool desk_is_held_ = false;      // by training code: an errand waits for that
+  bool retiring_ = false;
+  Instant rest_until_{0};                       // before the next slice of a check
+  std::size_t heard_ = 0;                       // bytes, since the last slice of an errand
+  std::map<ChunkId, std::vector<float>> late_;  // differences that wait for the next correction
+  RoundId merged_round_ = 0;
+  Instant held_up_since_ = kNever;
+  Instant published_at_{0};
+  Instant missing_at_{0};
+  IslandReading counted_;
+
+  Wakeup wakeup_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> has_mail_{false};
+  mutable std::mutex lock_;  // of what follows
+  std::vector<RoundOpening> mail_;
+  std::vector<ShardAccount> accounts_;
+  IslandReading published_;
+};
+
+}  // namespace cotillion

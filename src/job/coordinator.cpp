@@ -1,0 +1,432 @@
+#include "job/coordinator.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/fingerprint.hpp"
+#include "base/text.hpp"
+
+namespace cotillion {
+namespace {
+
+using State = CoordinatorState;
+
+constexpr Duration kStopsAhead{10'000'000'000};  // beyond the longest trip, for those who hear it
+
+// Whether two members' packets would come to the same socket: shard s of each listens at its port
+// plus s. Addresses are "10.0.0.1:29900"; what is not is only compared.
+bool collide(const std::string& a, const std::string& b, int shards) {
+  const auto split = [](const std::string& text) {
+    const std::string_view all = text;
+    const auto colon = all.rfind(':');
+    std::uint16_t port = 0;
+    if (colon != std::string_view::npos)
+      (void)std::from_chars(all.data() + colon + 1, all.data() + all.size(), port);
+    return std::pair{all.substr(0, colon), int(port)};
+  };
+  const auto [host, port] = split(a);
+  const auto [other, other_port] = split(b);
+  return host == other && std::abs(port - other_port) < shards;
+}
+
+}  // namespace
+
+Result<Coordinator> Coordinator::make(Instant now, const PlanFile& plan, std::string text,
+                                      const CoordinatorSettings& settings) {
+  auto casting = Casting::make(plan, settings.casting);
+  if (!casting) return Unexpected<Error>{casting.error()};
+  return Coordinator(now, plan, std::move(text), std::move(*casting), settings);
+}
+
+Coordinator::Coordinator(Instant now, const PlanFile& plan, std::string text, Casting casting,
+                         const CoordinatorSettings& settings)
+    : map_(plan.map),
+      text_(std::move(text)),
+      fingerprint_(fingerprint(text_)),
+      casting_(std::move(casting)),
+      settings_(settings),
+      slack_(Duration{std::llround(plan.plan.settings.slack.ps)} + casting_.added_slack()),
+      since_(now) {
+  for (IslandId island = 0; island < map_.island_count(); ++island)
+    for (const Role role : {Role::kIsland, Role::kEdge}) {
+      places_.emplace_back();
+      places_.back().who = {island, role};
+    }
+}
+
+void Coordinator::on_message(Instant now, ConnectionId from, const Message& message,
+                             CoordinatorOutbox& out) {
+  if (ended()) return;
+  begin_round_one(now, out);
+  if (const auto* hello = std::get_if<Hello>(&message)) return hear(now, from, *hello, out);
+  Place* place = place_of(from);
+  if (place == nullptr) {
+    out.send(from,
+             Refusal{fmt::format("{} from nobody known here; say Hello first", name_of(message))});
+    return out.close(from);
+  }
+  place->heard = now;
+  if (const auto* pong = std::get_if<Pong>(&message)) return hear(now, *place, *pong, out);
+  if (const auto* report = std::get_if<RoundReport>(&message))
+    return hear(now, *place, *report, out);
+  if (const auto* refusal = std::get_if<Refusal>(&message))
+    return lose(now, *place, "refuses: " + shown(refusal->reason, 300), out);
+  if (const auto* stopped = std::get_if<Stopped>(&message)) {
+    if (state_ != State::kStopping)
+      return lose(now, *place, "stopped: " + shown(stopped->reason, 300), out);
+    place->stopped = true;
+    return advance(now, out);
+  }
+  if (std::holds_alternative<Ready>(message) && state_ == State::kStopping) return;
+  if (std::holds_alternative<Ready>(message) && state_ == State::kAssigned) {
+    place->ready = true;
+    return advance(now, out);
+  }
+  lose(now, *place, fmt::format("said {} while the job was {}", name_of(message), name_of(state_)),
+       out);
+}
+
+std::string Coordinator::objection(const Hello& hello) const {
+  const auto island =
+      std::find_if(map_.islands.begin(), map_.islands.end(),
+                   [&](const Island& candidate) { return candidate.name == hello.island; });
+  if (island == map_.islands.end()) {
+    std::vector<std::string> names;
+    for (const Island& known : map_.islands) names.push_back(known.name);
+    return fmt::format("no island of the plan is called '{}'; it has {}", shown(hello.island),
+                       fmt::join(names, ", "));
+  }
+  if (hello.version != settings_.version)
+    return fmt::format("version {} cannot take part in a job of version {}; install the same",
+                       shown(hello.version), settings_.version);
+  if (!hello.plan.empty() && hello.plan != fingerprint_)
+    return fmt::format("another plan: it has {}, the job plays {}", shown(hello.plan, 80),
+                       fingerprint_);
+  if (hello.boot == 0) return "boot id 0 means unknown; give the process one of its own";
+  const Place& place =
+      places_[2 * std::size_t(island - map_.islands.begin()) + (hello.role == Role::kEdge ? 1 : 0)];
+  if (place.there() && place.hello.boot != hello.boot)
+    return fmt::format("{} has joined already from {} (boot {}, this one is {}); end one of them",
+                       name(place), shown(place.hello.address), place.hello.boot, hello.boot);
+  for (const Place& other : places_)
+    if (&other != &place && other.there() &&
+        collide(other.hello.address, hello.address, settings_.shards))
+      return fmt::format(
+          "{} has joined from {}, and packets of both would come to the same port; "
+          "give each an address or a port of its own (--listen)",
+          name(other), shown(other.hello.address));
+  // A late join needs a new epoch; until there are epochs it is refused.
+  if (state_ != State::kGathering)
+    return fmt::format("the job is {}; nobody joins it any more", name_of(state_));
+  return {};
+}
+
+void Coordinator::hear(Instant now, ConnectionId from, const Hello& hello, CoordinatorOutbox& out) {
+  if (Place* speaker = place_of(from); speaker != nullptr)
+    return lose(now, *speaker, "said Hello twice", out);
+  if (const std::string why = objection(hello); !why.empty()) {
+    out.note(fmt::format("refused an {} that says it is {}: {}", name_of(hello.role),
+                         shown(hello.island), why));
+    out.send(from, Refusal{why});
+    return out.close(from);
+  }
+  const auto found = std::find_if(places_.begin(), places_.end(), [&](const Place& place) {
+    return place.who.role == hello.role &&
+           map_.islands[std::size_t(place.who.island)].name == hello.island;
+  });
+  // The same process again: its old connection broke, and we have not heard of it yet.
+  if (found->there()) out.close(found->connection);
+  const Who who = found->who;
+  *found = {};
+  found->who = who;
+  found->connection = from;
+  found->hello = hello;
+  found->joined = found->heard = now;
+  found->clock = between(hello.clock, settings_.clock);
+  const auto joined = std::count_if(places_.begin(), places_.end(),
+                                    [](const Place& place) { return place.there(); });
+  out.note(fmt::format("{} joined from {} ({} of {})", name(*found), shown(hello.address), joined,
+                       places_.size()));
+  ping(now, *found, out);
+}
+
+void Coordinator::ping(Instant now, Place& place, CoordinatorOutbox& out) {
+  place.ping = {place.ping.number + 1, wall(now)};
+  place.pinged = true;
+  place.ping_due = now + settings_.ping_every;
+  out.send(place.connection, place.ping);
+}
+
+void Coordinator::hear(Instant now, Place& place, const Pong& pong, CoordinatorOutbox& out) {
+  // Answers that were overtaken by the next ping only show that the member is alive.
+  if (!place.pinged || pong.number != place.ping.number || pong.ping_sent != place.ping.sent)
+    return;
+  place.pinged = false;
+  const auto clock = clock_of(pong, wall(now));
+  if (!clock) return lose(now, place, "answers pings with times that cannot be", out);
+  place.trip = std::max(place.trip, Duration{2 * clock->error_ns * 1000});
+  if (clock->error_ns < place.clock.error_ns) place.clock = *clock;
+  ++place.pongs;
+  if (state_ == State::kGathering && awaits(place)) return ping(now, place, out);
+  if (state_ == State::kMeasuring) place.ping_due = now + settings_.ping_pause;
+  if (state_ == State::kGathering || state_ == State::kMeasuring) advance(now, out);
+}
+
+std::string Coordinator::objection(const Place& place, const RoundReport& report) const {
+  if (state_ != State::kPlaying && state_ != State::kStopping)
+    return fmt::format("reported round {} while the job was {}", report.round, name_of(state_));
+  if (report.round != place.reported + 1 || report.round > RoundId(settings_.rounds))
+    return fmt::format("reported round {} after round {} of {}", report.round, place.reported,
+                       settings_.rounds);
+  const std::size_t n = map_.islands.size();
+  const auto unknown = [&](IslandId island) { return island < 0 || std::size_t(island) >= n; };
+  for (const ReportedAbsence& absence : report.absences)
+    if (unknown(absence.contributor) || absence.chunks > casting_.job_chunks())
+      return fmt::format("reported an absence in round {} that cannot be", report.round);
+  for (const ReportedArrival& arrival : report.arrivals)
+    if (unknown(arrival.sender))
+      return fmt::format("reported a stream in round {} that nobody sends", report.round);
+  if (!report.mixing.empty() && report.mixing.size() != n)
+    return fmt::format("reported mixing of {} in round {}; there are {}",
+                       counted(report.mixing.size(), "island"), report.round, n);
+  return {};
+}
+
+void Coordinator::hear(Instant now, Place& place, const RoundReport& report,
+                       CoordinatorOutbox& out) {
+  if (const std::string why = objection(place, report); !why.empty())
+    return lose(now, place, why, out);
+  const RoundId before = rounds_reported();
+  place.reported = report.round;
+  accounts_.push_back({place.who, report});
+  if (rounds_reported() != before)
+    out.note(fmt::format("round {} of {} is reported by everyone", report.round, settings_.rounds));
+  advance(now, out);
+}
+
+void Coordinator::on_lost(Instant now, ConnectionId connection, const std::string& why,
+                          CoordinatorOutbox& out) {
+  if (ended()) return;
+  Place* place = place_of(connection);
+  if (place != nullptr && place->stopped) {  // it has said goodbye
+    place->lost = true;
+    return advance(now, out);
+  }
+  if (place != nullptr) lose(now, *place, "lost its connection: " + shown(why, 300), out);
+}
+
+void Coordinator::lose(Instant now, Place& place, const std::string& why, CoordinatorOutbox& out) {
+  const std::string what = fmt::format("{} {}", name(place), why);
+  out.note(what);
+  out.close(place.connection);
+  if (state_ == State::kGathering) {  // it may come again
+    const Who who = place.who;
+    place = {};
+    place.who = who;
+    return;
+  }
+  place.lost = true;
+  // One that leaves when everyone has been told to is missed by nobody.
+  if (state_ != State::kStopping || !place.stopped)
+    losses_.push_back({place.who, place.reported, now, why});
+  const bool anyone = std::any_of(places_.begin(), places_.end(), [](const Place& other) {
+    return other.there() && other.who.role == Role::kIsland;
+  });
+  if (state_ != State::kStopping && (settings_.on_loss == OnLoss::kStop || !anyone))
+    return fail(now, anyone ? what : what + ", the last island of all", out);
+  advance(now, out);
+}
+
+bool Coordinator::awaits(const Place& place) const {
+  switch (state_) {
+    case State::kGathering:
+      return !place.there() || place.pongs < settings_.pings;
+    case State::kAssigned:
+      return place.there() && !place.ready;
+    case State::kMeasuring:
+      return place.there() && place.pongs < settings_.pings_when_ready;
+    case State::kStarted:
+      return false;
+    case State::kPlaying:
+      return place.there() && place.reported < RoundId(settings_.rounds);
+    case State::kStopping:
+      return place.there() && !place.stopped;
+    case State::kDone:
+    case State::kFailed:
+      return false;
+  }
+  return false;
+}
+
+bool Coordinator::awaits_anyone() const {
+  return std::any_of(places_.begin(), places_.end(),
+                     [this](const Place& place) { return awaits(place); });
+}
+
+std::vector<Who> Coordinator::awaited() const {
+  std::vector<Who> list;
+  const RoundId reported = rounds_reported();
+  for (const Place& place : places_)
+    if (awaits(place) && (state_ != State::kPlaying || place.reported == reported))
+      list.push_back(place.who);
+  return list;
+}
+
+std::vector<MemberView> Coordinator::members() const {
+  std::vector<MemberView> list;
+  for (const Place& place : places_)
+    list.push_back(
+        {place.who, place.there(), place.lost, place.hello.address, place.clock, place.reported});
+  return list;
+}
+
+RoundId Coordinator::rounds_reported() const {
+  RoundId least = RoundId(settings_.rounds);
+  for (const Place& place : places_)
+    if (!place.lost) least = std::min(least, place.reported);
+  return least;
+}
+
+Coordinator::Place* Coordinator::place_of(ConnectionId connection) {
+  for (Place& place : places_)
+    if (place.there() && place.connection == connection) return &place;
+  return nullptr;
+}
+
+void Coordinator::advance(Instant now, CoordinatorOutbox& out) {
+  if (awaits_anyone()) return;
+  if (state_ == State::kGathering) return assign(now, out);
+  if (state_ == State::kAssigned) return measure(now, out);
+  if (state_ == State::kMeasuring) {
+    const std::string why = clocks_apart();
+    if (why.empty()) return start(now, out);
+    // A busy moment need not be the last word: pings go on while there is time.
+    if (now >= state_deadline()) fail(now, why, out);
+    return;
+  }
+  if (state_ == State::kPlaying)
+    return tell_stop(now, {RoundId(settings_.rounds), false, "all rounds are played"}, out);
+  if (state_ != State::kStopping) return;
+  state_ = stop_.failed ? State::kFailed : State::kDone;
+  for (const Place& place : places_)
+    if (place.there()) out.close(place.connection);
+}
+
+std::string Coordinator::clocks_apart() const {
+  const Place *worst = nullptr, *second = nullptr;
+  for (const Place& place : places_) {
+    if (!place.there()) continue;
+    if (worst == nullptr || place.clock.error_ns > worst->clock.error_ns)
+      second = std::exchange(worst, &place);
+    else if (second == nullptr || place.clock.error_ns > second->clock.error_ns)
+      second = &place;
+  }
+  const Duration patience = settings_.casting.patience;
+  const auto known = [](const Place& place) {
+    return Duration{std::min<std::int64_t>(place.clock.error_ns, INT64_MAX / 4000) * 1000};
+  };
+  if (second == nullptr || known(*worst) + known(*second) <= patience) return {};
+  return fmt::format(
+      "the clocks of {} and {} are known to ±{} and ±{} only, but edges wait {} beyond the plan's "
+      "latest arrival (each round has {} of slack): keep clocks by PTP or NTP, or set more "
+      "patience and plan with more slack",
+      name(*worst), name(*second), to_text(known(*worst)), to_text(known(*second)),
+      to_text(patience), to_text(slack_));
+}
+
+void Coordinator::assign(Instant now, CoordinatorOutbox& out) {
+  if (const std::string why = clocks_apart(); !why.empty()) return fail(now, why, out);
+  state_ = State::kAssigned;
+  since_ = now;
+  Assignment assignment;
+  assignment.job = casting_.job().id;
+  assignment.epoch = settings_.epoch;
+  assignment.rounds = settings_.rounds;
+  assignment.plan = fingerprint_;
+  assignment.plan_text = text_;
+  assignment.casting = settings_.casting;
+  assignment.exponent = settings_.exponent;
+  assignment.progress = settings_.progress;
+  assignment.missing = settings_.missing;
+  assignment.port = settings_.port;
+  assignment.shards = settings_.shards;
+  for (const Place& place : places_)
+    assignment.seats.push_back({place.who, place.hello.boot, place.hello.address});
+  out.note("everyone has joined and has been given the plan");
+  for (const Place& place : places_) {
+    assignment.you = place.who;
+    out.send(place.connection, assignment);
+  }
+}
+
+Duration Coordinator::longest_trip() const {
+  Duration longest{0};
+  for (const Place& place : places_)
+    if (place.there()) longest = std::max(longest, place.trip);
+  return longest;
+}
+
+void Coordinator::measure(Instant now, CoordinatorOutbox& out) {
+  state_ = State::kMeasuring;
+  since_ = now;
+  // One after the other: members on the same machine would be in each other's way.
+  Instant due = now;
+  for (Place& place : places_) {
+    if (!place.there()) continue;
+    place.clock = between(place.hello.clock, settings_.clock);
+    place.pongs = 0;
+    place.pinged = false;
+    place.ping_due = due;
+    due = due + Duration{settings_.ping_pause.ps / std::int64_t(places_.size())};
+  }
+  advance(now, out);
+}
+
+void Coordinator::start(Instant now, CoordinatorOutbox& out) {
+  state_ = State::kStarted;
+  since_ = now;
+  const Duration trip = longest_trip();
+  const Duration lead = std::max(settings_.lead, trip + trip + kStopsAhead);
+  // A whole nanosecond, because that is how it is told.
+  const WallClock origin = wall(now + lead) + 1;
+  origin_ = instant_of(origin, settings_.zero);
+  out.note(fmt::format("everyone is ready; round one begins in {}", wait_text(origin_ - now)));
+  for (const Place& place : places_)
+    if (place.there()) out.send(place.connection, Start{origin, place.clock});
+}
+
+void Coordinator::stop(Instant now, const std::string& reason, CoordinatorOutbox& out) {
+  if (state_ >= State::kStopping) return;
+  const bool playing = state_ == State::kStarted || state_ == State::kPlaying;
+  // A round that is certain to be in play, or yet to come, when the last one hears of it.
+  const RoundId after = playing ? round_at(now + longest_trip() + kStopsAhead) : 0;
+  tell_stop(now, {after, false, reason}, out);
+}
+
+void Coordinator::fail(Instant now, const std::string& why, CoordinatorOutbox& out) {
+  tell_stop(now, {0, true, why}, out);
+}
+
+void Coordinator::tell_stop(Instant now, const Stop& stop, CoordinatorOutbox& out) {
+  stop_ = stop;
+  reason_ = stop.reason;
+  state_ = State::kStopping;
+  since_ = now;
+  Instant ends = now;
+  if (stop.after > 0) ends = std::max(ends, report_due(stop.after));
+  stop_by_ = ends + settings_.stop_patience;
+  out.note(stop.after > 0 && stop.after < RoundId(settings_.rounds)
+               ? fmt::format("stopping after round {}: {}", stop.after, stop.reason)
+               : fmt::format("stopping: {}", stop.reason));
+  for (const Place& place : places_)
+    if (place.there()) out.send(place.connection, stop_);
+  advance(now, out);
+}
+
+}  // namespace cotillion

@@ -1,0 +1,133 @@
+#include "job/measured.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace cotillion {
+namespace {
+
+Duration whole(Seconds time) {
+  return {std::llround(time.ps)};
+}
+
+// When the last chunk of a stream should reach the edge, not the island behind it.
+Duration due_at_edge(const PlanFile& plan, const Stream& stream, const Arrival& arrival) {
+  const Duration flight = arrival.latency - plan.ingress[std::size_t(arrival.receiver)].latency;
+  const Bytes wire = wire_bytes(plan.map.aggregators.front().spec, stream.payload);
+  return whole(stream.offset + Seconds(flight) + transfer_time(wire, stream.rate));
+}
+
+class Rounds {
+ public:
+  Rounds(const PlanFile& plan, const Casting& casting) : plan_(plan), casting_(casting) {}
+
+  void add(RoundId round) {
+    const PlannedRound& planned = plan_.plan.rounds[casting_.phase_of(round)];
+    RoundOutcome seen;
+    seen.round = round;
+    seen.planned = whole(planned.planned);
+    for (const PlannedClique& clique : planned.cliques)
+      seen.cliques.push_back({clique.islands, whole(clique.price), {}, true, {}});
+    list.push_back(std::move(seen));
+    reported_.emplace_back(plan_.map.islands.size());
+    rows_.emplace_back(plan_.map.islands.size());
+  }
+
+  void add(IslandId island, const RoundReport& report) {
+    RoundOutcome& seen = list[report.round - 1];
+    CliqueOutcome& clique = clique_of(seen, island);
+    reported_[report.round - 1][std::size_t(island)] = true;
+    rows_[report.round - 1][std::size_t(island)] = report.mixing;
+    for (const ReportedAbsence& absence : report.absences) {
+      clique.complete = false;
+      seen.absences.push_back({island, absence.contributor, absence.chunks, absence.first_chunk});
+    }
+    clique.measured = std::max(clique.measured, report.measured);
+    seen.measured = std::max(seen.measured, report.measured);
+  }
+
+  void add_arrivals(IslandId island, const RoundReport& report) {
+    const PlannedRound& planned = plan_.plan.rounds[casting_.phase_of(report.round)];
+    for (const ReportedArrival& came : report.arrivals)
+      for (std::size_t c = 0; c < planned.cliques.size(); ++c)
+        for (const Stream& stream : planned.cliques[c].streams)
+          for (const Arrival& arrival : stream.receivers)
+            if (stream.sender == came.sender && arrival.receiver == island)
+              list[report.round - 1].cliques[c].arrivals.push_back(
+                  {came.sender, island, due_at_edge(plan_, stream, arrival),
+                   std::max(came.measured, Duration{0})});
+  }
+
+  void finish() {
+    for (std::size_t r = 0; r < list.size(); ++r) {
+      for (CliqueOutcome& clique : list[r].cliques)
+        for (const IslandId island : clique.islands)
+          clique.complete = clique.complete && reported_[r][std::size_t(island)];
+      const std::size_t n = plan_.map.islands.size();
+      if (std::any_of(rows_[r].begin(), rows_[r].end(),
+                      [&](const auto& row) { return row.size() != n; }))
+        continue;
+      for (const auto& row : rows_[r])
+        list[r].mixing.insert(list[r].mixing.end(), row.begin(), row.end());
+    }
+  }
+
+  std::vector<RoundOutcome> list;
+
+ private:
+  static CliqueOutcome& clique_of(RoundOutcome& round, IslandId island) {
+    return *std::find_if(round.cliques.begin(), round.cliques.end(), [&](const auto& clique) {
+      return std::binary_search(clique.islands.begin(), clique.islands.end(), island);
+    });
+  }
+
+  const PlanFile& plan_;
+  const Casting& casting_;
+  std::vector<std::vector<bool>> reported_;             // by round and island
+  std::vector<std::vector<std::vector<double>>> rows_;  // of Ŵ, the same
+};
+
+}  // namespace
+
+Outcome measured_outcome(const PlanFile& plan, const Casting& casting,
+                         const std::vector<Account>& accounts) {
+  Outcome outcome;
+  const std::size_t n = plan.map.islands.size();
+  for (IslandId island = 0; island < IslandId(n); ++island) {
+    outcome.edges.emplace_back();
+    outcome.edges.back().island = island;
+  }
+  outcome.receivers.resize(n);
+  outcome.senders.resize(n);
+  outcome.steps.resize(n);
+  RoundId last = 0;
+  for (const Account& account : accounts) last = std::max(last, account.report.round);
+  Rounds rounds(plan, casting);
+  for (RoundId round = 1; round <= last; ++round) rounds.add(round);
+  for (const auto& [who, report] : accounts) {  // of each member in the order of rounds
+    const auto island = std::size_t(who.island);
+    if (who.role == Role::kIsland) {
+      rounds.add(who.island, report);
+      outcome.receivers[island] = report.receiver;
+      outcome.senders[island] = report.sender;
+      outcome.steps[island] = report.steps;
+    } else {
+      rounds.add_arrivals(who.island, report);
+      outcome.edges[island].memory_peak = report.memory_peak;
+      outcome.edges[island].counters = report.edge;
+    }
+  }
+  rounds.finish();
+  outcome.rounds = std::move(rounds.list);
+  for (const PlannedRound& round : plan.plan.rounds)
+    for (const EdgeUse& use : round.edges)
+      for (const IslandId island : plan.map.aggregators[std::size_t(use.aggregator)].serves) {
+        Bytes& planned = outcome.edges[std::size_t(island)].memory_planned;
+        planned = std::max(planned, use.memory_peak);
+      }
+  outcome.added_slack = casting.added_slack();
+  outcome.played = casting.start_of(last + 1, Instant{0}) - Instant{0};
+  return outcome;
+}
+
+}  // namespace cotillion

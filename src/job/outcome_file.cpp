@@ -1,0 +1,252 @@
+#include "job/outcome_file.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/check.hpp"
+#include "base/wide.hpp"
+#include "job/attribution.hpp"
+
+namespace cotillion {
+namespace {
+
+template <class Which, std::size_t kSize>
+Json counters_json(const Counters<Which, kSize>& counters) {
+  Json json = Json::object();
+  for (std::size_t i = 0; i < kSize; ++i) json[name_of(Which(i))] = counters[Which(i)];
+  return json;
+}
+
+Json arrivals_json(const OutcomeFile& file, const CliqueOutcome& clique) {
+  Json list = Json::array();
+  for (const ArrivalOutcome& arrival : clique.arrivals)
+    list.push_back({{"at", file.islands[std::size_t(arrival.receiver)]},
+                    {"from", file.islands[std::size_t(arrival.sender)]},
+                    {"planned_ms", arrival.planned.ms()},
+                    {"measured_ms", arrival.measured.ms()}});
+  return list;
+}
+
+Json cliques_json(const OutcomeFile& file, const RoundOutcome& round) {
+  Json list = Json::array();
+  for (const CliqueOutcome& clique : round.cliques) {
+    Json islands = Json::array();
+    for (const IslandId island : clique.islands)
+      islands.push_back(file.islands[std::size_t(island)]);
+    list.push_back({{"islands", std::move(islands)},
+                    {"planned_ms", clique.planned.ms()},
+                    {"measured_ms", clique.measured.ms()},
+                    {"complete", clique.complete},
+                    {"store_and_forward_ms", clique.store_and_forward.ms()},
+                    {"emulator_ms", clique.emulator.ms()},
+                    {"arrivals", arrivals_json(file, clique)}});
+  }
+  return list;
+}
+
+Json round_json(const OutcomeFile& file, const RoundOutcome& round) {
+  Json absences = Json::array(), mixing = Json::array();
+  for (const AbsenceOutcome& absence : round.absences)
+    absences.push_back({{"at", file.islands[std::size_t(absence.receiver)]},
+                        {"from", file.islands[std::size_t(absence.contributor)]},
+                        {"chunks", absence.chunks},
+                        {"first_chunk", absence.first_chunk}});
+  const std::size_t n = file.islands.size();
+  for (std::size_t i = 0; i < n && round.mixing.size() == n * n; ++i)
+    mixing.push_back(std::vector<double>(round.mixing.begin() + std::ptrdiff_t(i * n),
+                                         round.mixing.begin() + std::ptrdiff_t((i + 1) * n)));
+  return {{"round", round.round},
+          {"planned_ms", round.planned.ms()},
+          {"measured_ms", round.measured.ms()},
+          {"cliques", cliques_json(file, round)},
+          {"absences", absences},
+          {"mixing", mixing}};
+}
+
+Json edges_json(const OutcomeFile& file) {
+  Json list = Json::array();
+  for (const EdgeOutcome& edge : file.outcome.edges)
+    list.push_back({{"island", file.islands[std::size_t(edge.island)]},
+                    {"memory_peak_bytes", edge.memory_peak.count},
+                    {"memory_planned_bytes", edge.memory_planned.count},
+                    {"slot_bytes", edge.slot.count},
+                    {"streams", edge.streams},
+                    {"late_ms", edge.late.ms()},
+                    {"late_packets", edge.late_packets},
+                    {"counters", counters_json(edge.counters)}});
+  return list;
+}
+
+Json islands_json(const OutcomeFile& file) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < file.islands.size(); ++i) {
+    const SenderCounters& sender = file.outcome.senders[i];
+    list.push_back({{"island", file.islands[i]},
+                    {"sent", sender.sent},
+                    {"resent", sender.resent},
+                    {"zero", sender.zero},
+                    {"clamped", sender.clamped},
+                    {"withheld", sender.withheld},
+                    {"forged", sender.forged},
+                    {"unexpected", sender.unexpected},
+                    {"slipped_ms", Duration{std::int64_t(sender.slipped_ps)}.ms()},
+                    {"late_ms", Duration{std::int64_t(sender.late_ps)}.ms()},
+                    {"steps", file.outcome.steps[i]},
+                    {"counters", counters_json(file.outcome.receivers[i])}});
+  }
+  return list;
+}
+
+Json lanes_json(const OutcomeFile& file) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < file.lanes.size(); ++i) {
+    const LaneOutcome& lane = file.outcome.lanes[i];
+    list.push_back({{"lane", lane.lane},
+                    {"from", file.lanes[i].from},
+                    {"to", file.lanes[i].to},
+                    {"bytes", lane.bytes.count},
+                    {"planned_bytes", lane.bytes_planned.count},
+                    {"packets", lane.packets},
+                    {"lost", lane.lost},
+                    {"queue_longest_ms", lane.queue_longest.ms()},
+                    {"packet_ms", lane.packet.ms()},
+                    {"late_p50_ms", lane.late_median.ms()},
+                    {"late_p99_ms", lane.late_p99.ms()},
+                    {"late_max_ms", lane.late_most.ms()}});
+  }
+  return list;
+}
+
+Json loss_json(const OutcomeFile& file) {
+  const auto loss = file.loss();
+  const auto known = [&](double value) { return loss ? Json(value) : Json(nullptr); };
+  const RealisedLoss values = loss.value_or(RealisedLoss{});
+  return {{"planned", file.planned_loss},
+          {"total", known(values.total)},
+          {"disagreement", known(values.disagreement)},
+          {"drift", known(values.drift)}};
+}
+
+// What a round of the plan does to everyone's state.
+std::vector<double> planned_mixing(const PlannedRound& round, std::size_t n) {
+  std::vector<double> mixing(n * n, 0);
+  for (const PlannedClique& clique : round.cliques) {
+    const std::size_t members = clique.islands.size();
+    for (std::size_t i = 0; i < members; ++i)
+      for (std::size_t j = 0; j < members; ++j)
+        mixing[std::size_t(clique.islands[i]) * n + std::size_t(clique.islands[j])] =
+            clique.weights.empty() ? 1.0 / double(members) : clique.weights[i * members + j];
+  }
+  return mixing;
+}
+
+double planned_loss(const PlanFile& plan, const OutcomeFile& file) {
+  const std::size_t n = file.islands.size();
+  std::vector<std::vector<double>> rounds;
+  for (const RoundOutcome& round : file.outcome.rounds)
+    rounds.push_back(planned_mixing(plan.plan.rounds[file.phase_of(round.round)], n));
+  return realised_loss(rounds, int(n)).total;
+}
+
+void add_planned_lanes(const PlanFile& plan, OutcomeFile& file) {
+  std::map<LaneId, LaneOutcome> lanes;
+  for (const LaneOutcome& lane : file.outcome.lanes) lanes.emplace(lane.lane, lane);
+  for (auto& [id, lane] : lanes) lane.bytes_planned = {};
+  for (const RoundOutcome& round : file.outcome.rounds)
+    for (const LaneUse& use : plan.plan.rounds[file.phase_of(round.round)].lanes) {
+      LaneOutcome& lane = lanes[use.lane];
+      lane.lane = use.lane;
+      const Int128 bytes = Int128(lane.bytes_planned.count) + use.bytes.count;
+      lane.bytes_planned = {std::int64_t(std::min<Int128>(bytes, INT64_MAX))};
+    }
+  file.outcome.lanes.clear();
+  for (const auto& [id, lane] : lanes) {
+    file.outcome.lanes.push_back(lane);
+    file.lanes.push_back({lane_from(plan.map, id), lane_to(plan.map, id)});
+  }
+}
+
+}  // namespace
+
+std::string_view to_name(OutcomeKind kind) {
+  return kind == OutcomeKind::kSimulated ? "simulated" : "measured";
+}
+
+const std::string& OutcomeFile::plan() const {
+  static const std::string kUnknown;
+  for (const auto& [what, hash] : made_by.inputs)
+    if (what == "plan") return hash;
+  return kUnknown;
+}
+
+std::optional<RealisedLoss> OutcomeFile::loss() const {
+  std::vector<std::vector<double>> matrices;
+  for (const RoundOutcome& round : outcome.rounds) {
+    if (round.mixing.size() != islands.size() * islands.size()) return std::nullopt;
+    matrices.push_back(round.mixing);
+  }
+  return realised_loss(matrices, int(islands.size()));
+}
+
+OutcomeFile outcome_file(const PlanFile& plan, Outcome outcome, Provenance made_by,
+                         OutcomeKind kind) {
+  OutcomeFile file;
+  file.made_by = std::move(made_by);
+  file.kind = kind;
+  file.map = plan.map.name;
+  file.schedule = plan.plan.schedule;
+  file.period = plan.plan.rounds.size();
+  file.islands = island_names(plan.map);
+  file.outcome = std::move(outcome);
+  file.outcome.receivers.resize(file.islands.size());
+  file.outcome.senders.resize(file.islands.size());
+  file.outcome.steps.resize(file.islands.size());
+  add_planned_lanes(plan, file);
+  attribute(plan, file.outcome);
+  file.planned_loss = planned_loss(plan, file);
+  return file;
+}
+
+std::string names_of(const std::vector<std::string>& names, const std::vector<IslandId>& islands) {
+  std::string text;
+  for (const IslandId island : islands)
+    text += (text.empty() ? "" : " ") + names[std::size_t(island)];
+  return text;
+}
+
+Json to_json(const OutcomeFile& file) {
+  COTILLION_CHECK(file.lanes.size() == file.outcome.lanes.size() &&
+                  file.outcome.receivers.size() == file.islands.size() &&
+                  file.outcome.senders.size() == file.islands.size() &&
+                  file.outcome.steps.size() == file.islands.size());
+  const Outcome& outcome = file.outcome;
+  Json json = to_json(file.made_by);
+  json["kind"] = to_name(file.kind);
+  json["map"] = file.map;
+  json["schedule"] = file.schedule;
+  json["period"] = file.period;
+  Json& settings = json["settings"] = Json::object();
+  for (const auto& [name, value] : outcome.settings) settings[name] = value;
+  json["holds"] = holds(outcome);
+  json["added_slack_ms"] = outcome.added_slack.ms();
+  json["played_ms"] = outcome.played.ms();
+  Json& rounds = json["rounds"] = Json::array();
+  for (const RoundOutcome& round : outcome.rounds) rounds.push_back(round_json(file, round));
+  json["edges"] = edges_json(file);
+  json["islands"] = islands_json(file);
+  json["links"] = lanes_json(file);
+  json["loss"] = loss_json(file);
+  json["packet_hops"] = outcome.hops;
+  return json;
+}
+
+bool holds(const Outcome& outcome) {
+  return std::all_of(outcome.rounds.begin(), outcome.rounds.end(),
+                     [](const RoundOutcome& round) { return round.absences.empty(); }) &&
+         std::all_of(outcome.edges.begin(), outcome.edges.end(), [](const EdgeOutcome& edge) {
+           return edge.counters[EdgeCount::kTimeouts] == 0 &&
+                  edge.counters[EdgeCount::kConflicts] == 0;
+         });
+}
+
+}  // namespace cotillion

@@ -1,0 +1,74 @@
+#include "job/roles.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "protocol/resend_store.hpp"
+
+namespace cotillion {
+namespace {
+
+std::size_t packets_in(Bytes resend, const JobSpec& job) {
+  return std::max<std::size_t>(
+      1, std::size_t(resend.count) / ResendStore::bytes(1, payload_bytes(job)));
+}
+
+Duration round_trip(const PlanFile& plan, const RoleSettings& settings, IslandId island) {
+  const Duration way = plan.ingress[std::size_t(island)].latency;
+  return way + way + settings.round_trip_margin;
+}
+
+}  // namespace
+
+const EdgeSpec& edge_of(const PlanFile& plan, IslandId island) {
+  return plan.map.aggregators[std::size_t(plan.ingress[std::size_t(island)].edge)].spec;
+}
+
+SenderSettings sender_role(const Casting& casting) {
+  SenderSettings sending;
+  sending.exchange = casting.settings().exchange;
+  sending.framing = casting.framing();
+  return sending;
+}
+
+ReceiverSettings receiver_role(const PlanFile& plan, const Casting& casting,
+                               const RoleSettings& settings, IslandId island) {
+  ReceiverSettings receiving;
+  receiving.live_rounds = kLiveRounds;
+  receiving.exchange = casting.settings().exchange;
+  receiving.islands = plan.map.island_count();
+  receiving.gaps.window = std::uint32_t(
+      std::min<std::size_t>(packets_in(edge_of(plan, island).resend, casting.job()), 1u << 20u));
+  receiving.gaps.round_trip = round_trip(plan, settings, island);
+  return receiving;
+}
+
+AggregationSpec edge_role(const PlanFile& plan, const Casting& casting,
+                          const RoleSettings& settings, IslandId island) {
+  AggregationSpec share;
+  share.job = casting.job();
+  share.grid = Grid(settings.exponent);
+  share.slots = casting.slots(island);
+  share.resend_packets = packets_in(edge_of(plan, island).resend, casting.job());
+  share.live_rounds = kLiveRounds;
+  share.payloads = settings.payloads;
+  share.framing = casting.framing();
+  for (const LaneId lane : plan.ingress[std::size_t(island)].lanes)
+    if (const BitsPerSecond rate = lane_rate(plan.map, lane);
+        share.last_hop.value == 0 || rate < share.last_hop)
+      share.last_hop = rate;
+  share.insist = share.linger = round_trip(plan, settings, island);
+  return share;
+}
+
+void add_mixing(std::vector<double>& row, const Part& part, Missing missing, MixedChunk chunk) {
+  const bool fills = missing == Missing::kOwnForMissing;
+  const int present = std::popcount(chunk.mask);
+  const double each = chunk.share / (fills ? part.spec.members : 1 + present);
+  const auto island_at = [&](int bit) { return std::size_t(part.clique[std::size_t(bit)]); };
+  row[island_at(part.spec.own)] += chunk.share - each * present;
+  for (ContributorMask left = chunk.mask; left != 0; left &= left - 1)
+    row[island_at(std::countr_zero(left))] += each;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,23 @@
+// What a plan tells an edge of its last hop.
+#include "job/roles.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/conversation.hpp"
+
+namespace cotillion {
+namespace {
+
+TEST(Roles, AnEdgeKnowsTheSlowestLaneToItsIsland) {
+  Map map = testing::example_map("isosceles");
+  map.islands[1].down = {3e9};
+  for (Aggregator& aggregator : map.aggregators) aggregator.spec.framing = {66};
+  const auto plan = testing::written_plan(std::move(map), "all-to-all");
+  const auto casting = Casting::make(plan.plan, {});
+  ASSERT_TRUE(casting.has_value()) << casting.error().message;
+  EXPECT_EQ(edge_role(plan.plan, *casting, {}, 1).last_hop, BitsPerSecond{3e9});
+  EXPECT_EQ(edge_role(plan.plan, *casting, {}, 1).framing, Bytes{66});
+}
+
+}  // namespace
+}  // namespace cotillion

@@ -1,0 +1,195 @@
+// Gossip, and servers in regions: rivals whose exchanges are flows between some islands.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/random.hpp"
+#include "policy/gossip_graphs.hpp"
+#include "policy/rival_recipes.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr int kDraws = 128;  // rounds before random ones repeat
+
+// Islands that no third island lies between: neighbours on the map, routers looked through.
+Ties physical_ties(const Stage& stage) {
+  Ties ties;
+  const Map& map = stage.map();
+  for (IslandId a = 0; a < map.island_count(); ++a)
+    for (IslandId b = a + 1; b < map.island_count(); ++b) {
+      bool direct = true;
+      for (const LaneId lane : stage.routes().path(b, a)) {
+        const Link& link = map.links[std::size_t(lane) / 2];
+        for (const PlaceId end : link.ends)
+          direct = direct && (end == a || end == b || end >= map.island_count());
+      }
+      if (direct) ties.emplace_back(a, b);
+    }
+  return ties;
+}
+
+}  // namespace
+
+RivalRecipes::Price RivalRecipes::price(const std::vector<Flow>& flows) const {
+  Price slowest;
+  const std::vector<FlowShare> shares = share_flows(unicast_, flows);
+  for (std::size_t f = 0; f < flows.size(); ++f) {
+    const double passing = payload_ * ps_per_byte(shares[f].rate) / kPicosecondsPerSecond;
+    const double time =
+        passing + Seconds(unicast_.routes().latency(flows[f].to, flows[f].from)).seconds();
+    if (time > slowest.time) slowest = {time, passing};
+  }
+  return slowest;
+}
+
+// Everybody sends to whom has a weight for it; the round is as long as the slowest flow.
+RecipeRound RivalRecipes::round_of(const std::vector<double>& mixing, int fragments) const {
+  std::vector<Flow> flows;
+  for (IslandId to = 0; to < islands_; ++to)
+    for (IslandId from = 0; from < islands_; ++from)
+      if (to != from && mixing[std::size_t(to) * std::size_t(islands_) + std::size_t(from)] != 0)
+        flows.push_back({from, to});
+  const Price slowest = price(flows);
+  RecipeRound round{slowest.time, mixing, {}, {}, false};
+  for (int i = 0; i < islands_; ++i)
+    for (int f = 0; f < std::max(1, fragments); ++f) {
+      const double part = fragments > 0 ? slowest.serialisation / fragments : 0;
+      round.leaves.push_back(fragments > 0 ? f * part : 0);
+      round.arrives.push_back(
+          fragments > 0
+              ? std::min(slowest.time, slowest.time - slowest.serialisation + (f + 1) * part)
+              : slowest.time);
+    }
+  return round;
+}
+
+RivalRecipes::Answer RivalRecipes::gossip(PolicyText& policy) const {
+  const std::string& name = policy.name();
+  const int steps =
+      policy.whole("steps", name == "d-psgd" || name == "matcha" ? 1 : 0, 0, 1'000'000);
+  const int fragments = policy.whole("fragments", 0, 0, 4096);
+  if (steps > 0 && fragments > 0)
+    return failure(fmt::format("{}: fragments are for rounds back to back, steps=0", name));
+  Recipe recipe = start(name, steps > 0 ? Recipe::Kind::kGossip : Recipe::Kind::kRotation);
+  recipe.steps = std::max(1, steps);
+  recipe.fragments = std::max(1, fragments);
+  std::vector<Matrix> mixings;
+  if (name == "d-psgd") {
+    mixings = {metropolis(islands_, physical_ties(stage_))};
+  } else if (name == "base") {
+    const int peers = policy.whole("peers", 1, 1, islands_);
+    mixings = base_graph(islands_, peers);
+    recipe.name = fmt::format("Base-{} graph", peers + 1);
+  } else if (name == "matcha") {
+    const double budget = policy.number("budget", 0.5, 0.01, 1);
+    const Matcha graph = matcha(islands_, physical_ties(stage_), budget);
+    Random random(settings_.seed + 17);
+    for (int draw = 0; draw < kDraws; ++draw) {
+      Ties active;
+      for (std::size_t m = 0; m < graph.matchings.size(); ++m)
+        if (random.unit() < graph.chances[m])
+          active.insert(active.end(), graph.matchings[m].begin(), graph.matchings[m].end());
+      mixings.push_back(mixing_of(islands_, active, graph.weight));
+    }
+    recipe.name = fmt::format("MATCHA, budget {}", budget);
+  } else if (name == "random-pairs") {
+    for (int draw = 0; draw < kDraws; ++draw)
+      mixings.push_back(random_pairing(std::uint64_t(draw)));
+  } else {
+    const std::vector<IslandId> order = exponential_order(unicast_);
+    for (std::size_t jump = 1; jump < order.size(); jump *= 2) {
+      Matrix mixing(order.size() * order.size(), 0.0);
+      for (std::size_t p = 0; p < order.size(); ++p) {
+        const auto to = std::size_t(order[(p + jump) % order.size()]);
+        mixing[to * order.size() + to] += 0.5;
+        mixing[to * order.size() + std::size_t(order[p])] += 0.5;
+      }
+      mixings.push_back(std::move(mixing));
+    }
+    recipe.name = "one-peer exponential";
+  }
+  double sent = 0, lasted = 0;
+  for (const Matrix& mixing : mixings) {
+    RecipeRound round = round_of(mixing, fragments);
+    // Nobody met: a round all the same, a step long.
+    if (round.length == 0) {
+      round.length = recipe.step_time;
+      for (double& arrival : round.arrives) arrival = round.length;
+    }
+    if (steps == 0) round.length = std::max(round.length, recipe.step_time);
+    lasted += std::max(round.length, steps * recipe.step_time);
+    for (int i = 0; i < islands_; ++i)
+      for (int j = 0; j < islands_; ++j)
+        sent += i != j && mixing[std::size_t(i) * std::size_t(islands_) + std::size_t(j)] != 0
+                    ? 1.0 / islands_
+                    : 0.0;
+    recipe.rounds.push_back(std::move(round));
+  }
+  if (recipe.rounds.empty()) return failure(fmt::format("{}: one island has nobody to meet", name));
+  recipe.egress = sent * payload_ / lasted;
+  recipe.name += steps > 0       ? fmt::format(", every {} steps", steps)
+                 : fragments > 0 ? fmt::format(", streamed {}", fragments)
+                                 : ", whole";
+  return recipe;
+}
+
+// A server stands at the island of its region to which the others are nearest; all of them send,
+// then all are answered. The global server stands at one of those.
+RivalRecipes::Answer RivalRecipes::servers(PolicyText& policy) const {
+  std::map<std::string, std::vector<IslandId>> regions;
+  for (IslandId i = 0; i < islands_; ++i) {
+    if (plan_.map.islands[std::size_t(i)].region.empty())
+      return failure("halos needs a region for every island of the map");
+    regions[plan_.map.islands[std::size_t(i)].region].push_back(i);
+  }
+  const auto nearest = [&](const std::vector<IslandId>& members) {
+    const auto farthest = [&](IslandId at) {
+      Duration most{0};
+      for (const IslandId other : members)
+        most = std::max(most, unicast_.routes().latency(at, other));
+      return most;
+    };
+    return *std::min_element(members.begin(), members.end(),
+                             [&](IslandId a, IslandId b) { return farthest(a) < farthest(b); });
+  };
+  const auto there_and_back = [&](const std::vector<Flow>& flows) {
+    std::vector<Flow> back;
+    for (const Flow& flow : flows) back.push_back({flow.to, flow.from});
+    return price(flows).time + price(back).time;
+  };
+  std::vector<Flow> within, across;
+  std::vector<IslandId> hosts;
+  Matrix mixing(std::size_t(islands_) * std::size_t(islands_), 0.0);
+  for (const auto& [name, members] : regions) {
+    hosts.push_back(nearest(members));
+    for (const IslandId i : members) {
+      if (i != hosts.back()) within.push_back({i, hosts.back()});
+      for (const IslandId j : members)
+        mixing[std::size_t(i) * std::size_t(islands_) + std::size_t(j)] =
+            1.0 / double(members.size());
+    }
+  }
+  const IslandId centre = nearest(hosts);
+  for (const IslandId host : hosts)
+    if (host != centre) across.push_back({host, centre});
+  Recipe recipe = start("", Recipe::Kind::kServers);
+  recipe.steps = policy.whole("steps", 8, 1, 1'000'000);
+  recipe.exchange = there_and_back(within);
+  recipe.overlap = std::max(1, int(std::ceil(there_and_back(across) / recipe.step_time - 1e-9)));
+  const int least = (recipe.overlap + recipe.steps - 1) / recipe.steps;
+  recipe.every = policy.whole("every", std::max(1, least), least, 1'000'000);
+  recipe.server_weight = policy.number("weight", 0.25, 0, 1);
+  recipe.outer_rate = policy.above_zero("rate", 1, 10);
+  recipe.momentum = policy.number("momentum", 0.5, 0, 0.9999);
+  recipe.nesterov = true;
+  recipe.rounds = {{recipe.exchange, mixing, {}, {}, regions.size() == 1}};
+  recipe.name = fmt::format("HALoS H={} every {} w={} ({}, {})", recipe.steps, recipe.every,
+                            recipe.server_weight, recipe.outer_rate, recipe.momentum);
+  recipe.egress = payload_ / (recipe.steps * recipe.step_time + recipe.exchange);
+  return recipe;
+}
+
+}  // namespace cotillion

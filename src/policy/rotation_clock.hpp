@@ -1,0 +1,104 @@
+// When islands copy and merge under a rotation, counted in steps: the one clock that all ways to
+// exchange go by, so that they do the same to the models when nothing is lost. Rounds count from 0.
+//
+// Copies and merges take effect between steps. A merge waits for the end of the step under which it
+// arrives. A copy takes the parameters that are there when its bytes must leave, those of the last
+// finished step, and with them a correction that has come and still waits. A round is a step or
+// longer, so that no second one does.
+#pragma once
+
+#include <vector>
+
+#include "policy/recipe.hpp"
+
+namespace cotillion {
+
+[[nodiscard]] bool is_a_step(const RecipeRound& round, double step_time);
+
+class RotationClock {
+ public:
+  // The recipe must outlive it.
+  explicit RotationClock(const Recipe& recipe);
+
+  [[nodiscard]] double time_after(std::int64_t steps) const {
+    return double(steps) * recipe_.step_time;
+  }
+  [[nodiscard]] double period() const { return period_; }
+  [[nodiscard]] const RecipeRound& round(std::int64_t k) const;
+  [[nodiscard]] std::int64_t copy_step(std::int64_t k, int island, int fragment) const;
+  [[nodiscard]] std::int64_t merge_step(std::int64_t k, int island, int fragment) const;
+  // Whether the copy holds the correction of the round before, which is merged only later.
+  [[nodiscard]] bool copies_ahead(std::int64_t k, int island, int fragment) const;
+  // Islands that are averaged with each other in a round, directly or by way of others.
+  [[nodiscard]] const std::vector<std::vector<int>>& groups(std::int64_t k) const {
+    return groups_[std::size_t(k) % groups_.size()];
+  }
+  // Whether a fragment's S is over before the next one begins, so that both can lie in the same
+  // place: whoever is averaged with each other has copied before the first of them merges. A copy
+  // that leaves with a correction that still waits is no second one: until the step ends the
+  // parameters are what they were, and both can be told from them.
+  [[nodiscard]] bool one_copy() const { return one_copy_; }
+  // After which step S of a fragment is in memory.
+  [[nodiscard]] std::int64_t kept_from(std::int64_t k, int island, int fragment) const {
+    return copy_step(k, island, fragment) + (one_copy_ && copies_ahead(k, island, fragment));
+  }
+
+  // What an island copies, or merges, after so many steps, in order; rounds in which it meets
+  // nobody are left out.
+  struct Appointment {
+    std::int64_t round = 0;
+    int fragment = 0;
+  };
+  [[nodiscard]] std::vector<Appointment> copies(int island, std::int64_t steps) const;
+  [[nodiscard]] std::vector<Appointment> merges(int island, std::int64_t steps) const;
+  [[nodiscard]] bool meets(std::int64_t k, int island) const;
+  // Both, fragment by fragment, as they follow each other: round by round, and in each the copy
+  // before the merge.
+  struct Errand {
+    int fragment = 0;
+    std::int64_t round = 0;
+    bool merges = false;
+    friend auto operator<=>(const Errand&, const Errand&) = default;
+  };
+  [[nodiscard]] std::vector<Errand> errands(int island, std::int64_t steps) const;
+  // Whether a copy leaves while the correction of its island's round before waits for a step's end.
+  [[nodiscard]] bool leaves_ahead(std::int64_t k, int island, int fragment) const {
+    return copies_ahead(k, island, fragment) && meets(k, island) && meets(k - 1, island);
+  }
+
+  // Rounds of which something may be copied or merged after so many steps.
+  struct Rounds {
+    std::int64_t first = 0, last = -1;
+  };
+  [[nodiscard]] Rounds rounds_at(std::int64_t steps) const;
+
+ private:
+  [[nodiscard]] double start(std::int64_t k) const;
+  [[nodiscard]] std::int64_t round_at(double time) const;
+  [[nodiscard]] std::int64_t merged_by(std::int64_t k, int island, int fragment) const;
+  template <class StepOf>
+  [[nodiscard]] std::vector<Appointment> due(int island, std::int64_t steps, StepOf step_of) const;
+  void find_groups();
+  [[nodiscard]] bool takes_one_copy() const;
+  [[nodiscard]] std::size_t at(int island, int fragment) const {
+    return std::size_t(island) * std::size_t(recipe_.fragments) + std::size_t(fragment);
+  }
+
+  const Recipe& recipe_;
+  // Copies leave when they are due. Before the receiver's momentum they wait for the merge before
+  // them, a step later than their bytes should have left.
+  bool prompt_ = false;
+  bool one_copy_ = false;
+  std::vector<std::vector<std::vector<int>>> groups_;  // by round of a period
+  std::vector<double> starts_;
+  double period_ = 0;
+};
+
+// Why a recipe cannot be trained by; empty: it can.
+[[nodiscard]] std::string why_not_by_the_clock(const Recipe& recipe);
+
+// The most models that one island keeps copied and not merged yet, at any step up to the last: what
+// an exchange needs beyond model and optimizer.
+[[nodiscard]] double copies_in_flight(const Recipe& recipe, std::int64_t last_step);
+
+}  // namespace cotillion

@@ -1,0 +1,25 @@
+// Several plans that were played one after the other, one line for each: planned, simulated and
+// measured, and what the emulator and the machine had to do with it.
+#pragma once
+
+#include <string>
+
+#include "job/outcome.hpp"
+#include "lab/crossings.hpp"
+#include "lab/wan_emulator.hpp"
+#include "plan/file/plan_file.hpp"
+
+namespace cotillion {
+
+[[nodiscard]] std::string summary_titles();
+
+// Of those rounds of the plan that set T, the dearest ones: the median of all times that they were
+// played. Chunks that were missing are counted in all rounds and at all islands.
+[[nodiscard]] std::string summary_line(const PlanFile& plan, const Outcome& simulated,
+                                       const Outcome& measured, const WanBooks& books,
+                                       const Crossings& crossings, double load);
+
+// What the emulator saw on every lane, for the outcome.
+void add_lanes(const WanBooks& books, Outcome& outcome);
+
+}  // namespace cotillion
