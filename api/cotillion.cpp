@@ -5,20 +5,20 @@
 #include <cstring>
 #include <exception>
 
-#include "exchange/desk_client.hpp"
+#include "exchange/exchange_client.hpp"
 
 using cotillion::Correction;
-using cotillion::DeskClient;
 using cotillion::Duration;
+using cotillion::ExchangeClient;
 
 // Nothing is thrown through C: what fails is a status and words.
 struct cotillion_job {
-  explicit cotillion_job(DeskClient joined) : client(std::move(joined)) {}
+  explicit cotillion_job(ExchangeClient joined) : client(std::move(joined)) {}
 
-  DeskClient client;
+  ExchangeClient client;
   std::string message, description;
   std::vector<std::string> names;
-  std::array<cotillion_absence, cotillion::kDeskAbsences> absences{};
+  std::array<cotillion_absence, cotillion::kCorrectionAbsences> absences{};
 };
 
 namespace {
@@ -43,7 +43,7 @@ cotillion_status guarded(cotillion_job& job, Work work) {
 }
 
 cotillion_status ended(cotillion_job& job) {
-  job.message = "the job has ended: " + job.client.desk().words().reason.read();
+  job.message = "the job has ended: " + job.client.region().words().reason.read();
   return COTILLION_ENDED;
 }
 
@@ -55,9 +55,9 @@ void hand_over(cotillion_job& job, const Correction& from, cotillion_correction&
   into.count = from.values.size();
   into.scale = from.account.scale;
   into.values = from.values.data();
-  into.absent = std::min<std::uint32_t>(from.account.absent, cotillion::kDeskAbsences);
+  into.absent = std::min<std::uint32_t>(from.account.absent, cotillion::kCorrectionAbsences);
   for (std::uint32_t i = 0; i < into.absent; ++i) {
-    const cotillion::DeskAbsence& absence = from.account.absences[i];
+    const cotillion::CorrectionAbsence& absence = from.account.absences[i];
     job.absences[i] = {absence.island, absence.chunks, absence.first_chunk};
   }
   into.absences = job.absences.data();
@@ -72,12 +72,12 @@ cotillion_job* cotillion_join(const char* socket, uint64_t elements, double seco
   std::string why = "no socket was named";
   try {
     if (socket != nullptr) {
-      auto client = DeskClient::join(socket, elements, duration_of(seconds));
+      auto client = ExchangeClient::join(socket, elements, duration_of(seconds));
       if (client) {
         auto job = std::make_unique<cotillion_job>(std::move(*client));
-        const cotillion::DeskWords& words = job->client.desk().words();
+        const cotillion::RegionHeader& words = job->client.region().words();
         for (std::uint32_t i = 0; i < words.islands; ++i)
-          job->names.push_back(job->client.desk().island(int(i)));
+          job->names.push_back(job->client.region().island(int(i)));
         return job.release();
       }
       why = client.error().message;
@@ -103,13 +103,13 @@ uint64_t cotillion_elements(const cotillion_job* job) {
 
 uint64_t cotillion_fragment_elements(const cotillion_job* job) {
   std::uint64_t most = 0;
-  const cotillion::Desk& desk = job->client.desk();
-  for (int f = 0; f < desk.fragments(); ++f) most = std::max(most, desk.run(f).count);
+  const cotillion::ExchangeRegion& region = job->client.region();
+  for (int f = 0; f < region.fragments(); ++f) most = std::max(most, region.run(f).count);
   return most;
 }
 
 uint32_t cotillion_round(const cotillion_job* job) {
-  return job->client.desk().words().round.load(std::memory_order_acquire);
+  return job->client.region().words().round.load(std::memory_order_acquire);
 }
 
 const char* cotillion_island_name(const cotillion_job* job, int island) {
@@ -119,7 +119,7 @@ const char* cotillion_island_name(const cotillion_job* job, int island) {
 }
 
 int cotillion_self(const cotillion_job* job) {
-  return int(job->client.desk().words().self);
+  return int(job->client.region().words().self);
 }
 
 cotillion_status cotillion_offer(cotillion_job* job, cotillion_source source, void* user) {

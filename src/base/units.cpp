@@ -43,7 +43,7 @@ std::string scaled(double value, const std::array<Scale, kCount>& scales) {
 
 }  // namespace
 
-std::string to_text(Seconds time) {
+std::string to_text(RealDuration time) {
   if (std::isinf(time.ps)) return "∞";
   // Milliseconds are the paper's unit, with one decimal.
   if (std::fabs(time.ps) >= kPicosecondsPerMillisecond || time.ps == 0)
@@ -52,7 +52,7 @@ std::string to_text(Seconds time) {
 }
 
 std::string to_text(Duration duration) {
-  return to_text(Seconds(duration));
+  return to_text(RealDuration(duration));
 }
 
 std::string to_text(Bytes bytes) {

@@ -2,7 +2,7 @@
 //
 // Duration is an exact integer count of picoseconds: a 1,566-byte frame at 100 Gbps takes
 // 125.28 ns, which nanoseconds would round at every hop, and integers let "feasible with
-// no memory" be decided without an epsilon. Seconds is a real-valued time (an offset, a
+// no memory" be decided without an epsilon. RealDuration is a real-valued time (an offset, a
 // price); it is held as a double count of picoseconds, so that a Duration converts into it
 // without rounding and 564.7 ms prints as 564.7. The factor 8 between bytes and bits lives
 // in this file and nowhere else.
@@ -38,24 +38,32 @@ struct Instant {
 };
 inline constexpr Instant kNever{INT64_MAX};
 
-struct Seconds {
+struct RealDuration {
   double ps = 0;
 
-  constexpr Seconds() = default;
-  constexpr Seconds(Duration exact) : ps(double(exact.ps)) {}
-  static constexpr Seconds from_ps(double ps) {
-    Seconds time;
+  constexpr RealDuration() = default;
+  constexpr RealDuration(Duration exact) : ps(double(exact.ps)) {}
+  static constexpr RealDuration from_ps(double ps) {
+    RealDuration time;
     time.ps = ps;
     return time;
   }
 
-  friend constexpr auto operator<=>(Seconds, Seconds) = default;
-  friend constexpr Seconds operator+(Seconds a, Seconds b) { return from_ps(a.ps + b.ps); }
-  friend constexpr Seconds operator-(Seconds a, Seconds b) { return from_ps(a.ps - b.ps); }
-  friend constexpr Seconds operator*(Seconds a, double factor) { return from_ps(a.ps * factor); }
-  friend constexpr Seconds operator*(double factor, Seconds a) { return a * factor; }
-  friend constexpr Seconds operator/(Seconds a, double factor) { return from_ps(a.ps / factor); }
-  friend constexpr double operator/(Seconds a, Seconds b) { return a.ps / b.ps; }
+  friend constexpr auto operator<=>(RealDuration, RealDuration) = default;
+  friend constexpr RealDuration operator+(RealDuration a, RealDuration b) {
+    return from_ps(a.ps + b.ps);
+  }
+  friend constexpr RealDuration operator-(RealDuration a, RealDuration b) {
+    return from_ps(a.ps - b.ps);
+  }
+  friend constexpr RealDuration operator*(RealDuration a, double factor) {
+    return from_ps(a.ps * factor);
+  }
+  friend constexpr RealDuration operator*(double factor, RealDuration a) { return a * factor; }
+  friend constexpr RealDuration operator/(RealDuration a, double factor) {
+    return from_ps(a.ps / factor);
+  }
+  friend constexpr double operator/(RealDuration a, RealDuration b) { return a.ps / b.ps; }
   [[nodiscard]] constexpr double ms() const { return ps / kPicosecondsPerMillisecond; }
   [[nodiscard]] constexpr double seconds() const { return ps / kPicosecondsPerSecond; }
 };
@@ -90,8 +98,8 @@ struct BitsPerSecond {
 [[nodiscard]] constexpr BitsPerSecond rate_of_pace(double ps_per_byte) {
   return {8 * kPicosecondsPerSecond / ps_per_byte};
 }
-[[nodiscard]] constexpr Seconds transfer_time(Bytes bytes, BitsPerSecond rate) {
-  return Seconds::from_ps(double(bytes.count) * ps_per_byte(rate));
+[[nodiscard]] constexpr RealDuration transfer_time(Bytes bytes, BitsPerSecond rate) {
+  return RealDuration::from_ps(double(bytes.count) * ps_per_byte(rate));
 }
 [[nodiscard]] constexpr double bytes_per_second(BitsPerSecond rate) {
   return rate.value / 8;
@@ -101,7 +109,7 @@ struct BitsPerSecond {
 [[nodiscard]] std::string to_text(Duration duration);
 // How long somebody was waited for: "30 s", "1.5 s", "3.0 ms".
 [[nodiscard]] std::string wait_text(Duration wait);
-[[nodiscard]] std::string to_text(Seconds time);
+[[nodiscard]] std::string to_text(RealDuration time);
 [[nodiscard]] std::string to_text(Bytes bytes);
 [[nodiscard]] std::string to_text(BitsPerSecond rate);
 

@@ -26,8 +26,8 @@ TEST(Units, AByteIsEightBits) {
 
 TEST(Units, ADurationBecomesSecondsWithoutRounding) {
   constexpr Duration kLatency{49'400'000'000};
-  EXPECT_EQ(Seconds(kLatency).ps, 49'400'000'000.0);
-  EXPECT_EQ(Seconds(kLatency).ms(), 49.4);
+  EXPECT_EQ(RealDuration(kLatency).ps, 49'400'000'000.0);
+  EXPECT_EQ(RealDuration(kLatency).ms(), 49.4);
   EXPECT_EQ(kLatency.ms(), 49.4);
 }
 
@@ -39,12 +39,12 @@ TEST(Units, SumsOfDurationsAreExact) {
 }
 
 TEST(Units, SecondsScaleAndDivide) {
-  const Seconds time = Seconds::from_ps(3e12);
+  const RealDuration time = RealDuration::from_ps(3e12);
   EXPECT_EQ(time.seconds(), 3);
   EXPECT_EQ((time * 2).seconds(), 6);
   EXPECT_EQ((2 * time).seconds(), 6);
   EXPECT_EQ((time / 3).seconds(), 1);
-  EXPECT_EQ(time / Seconds::from_ps(1e12), 3);
+  EXPECT_EQ(time / RealDuration::from_ps(1e12), 3);
   EXPECT_EQ((time - time + time).seconds(), 3);
 }
 
@@ -60,7 +60,7 @@ TEST(Units, TimesFromAMillisecondUpAreMillisecondsWithOneDecimal) {
   EXPECT_EQ(to_text(Duration{1'000'000'000}), "1.0 ms");
   EXPECT_EQ(to_text(Duration{12'000'000'000'000}), "12000.0 ms");
   EXPECT_EQ(to_text(Duration{}), "0.0 ms");
-  EXPECT_EQ(to_text(Seconds::from_ps(-2.5e9)), "-2.5 ms");
+  EXPECT_EQ(to_text(RealDuration::from_ps(-2.5e9)), "-2.5 ms");
 }
 
 TEST(Units, ShorterTimesTakeTheUnitThatSuitsThem) {

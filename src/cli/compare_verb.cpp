@@ -33,20 +33,20 @@ std::vector<IslandId> ring_order(const Map& map, const std::vector<std::string>&
 }
 
 // A plan that was found before, priced here: its rounds count, not the network it was made for.
-Plan planned(const std::string& path, const Stage& stage, const PlanSettings& settings,
+Plan planned(const std::string& path, const NetworkModel& network, const PlanSettings& settings,
              Provenance& made_by) {
   const std::string text = read_file(path);
-  auto schedule = read_planned_schedule(text, path, stage.map());
+  auto schedule = read_planned_schedule(text, path, network.map());
   if (!schedule) throw Stop{kUsedWrongly, to_text(schedule.error())};
   made_by.inputs.emplace_back("plan", fingerprint(text));
   schedule->name = std::filesystem::path(path).filename();
-  return make_plan(stage, *schedule, settings);
+  return make_plan(network, *schedule, settings);
 }
 
 void run(const Options& options) {
   const LoadedMap loaded = load_map(options);
   const Routes routes(loaded.map);
-  const Stage stage(loaded.map, routes, stage_settings(options));
+  const NetworkModel network(loaded.map, routes, network_settings(options));
   CompareSettings settings;
   settings.plan = plan_settings(options, loaded.map);
   settings.local_steps = options.local_steps;
@@ -56,16 +56,16 @@ void run(const Options& options) {
   settings.progress = progress_line();
   MixingMemory memory;
   Provenance made_by = made_from(loaded);
-  std::vector<Policy> policies = score_policies(stage, settings, memory);
+  std::vector<Policy> policies = score_policies(network, settings, memory);
   for (const std::string& path : options.plans)
-    policies.push_back(policy_of(stage, planned(path, stage, settings.plan, made_by)));
+    policies.push_back(policy_of(network, planned(path, network, settings.plan, made_by)));
   sort_best_first(policies, settings.plan.objective);
   end_progress();
   made_by.seed = options.seed;
   if (options.json)
-    print_json(compare_json(stage, settings, policies, made_by));
+    print_json(compare_json(network, settings, policies, made_by));
   else
-    print(compare_text(stage, settings, policies));
+    print(compare_text(network, settings, policies));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Options {
   std::string listen = "127.0.0.1:29800";
   int rounds = 0;
   std::string start_in = "2s";
-  std::string patience = "1ms";
+  std::string grace = "1ms";
   std::string join_within = "60s";
   std::string exchange = "whole";
   int fragments = 8;
@@ -56,13 +56,14 @@ CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
   settings.shards = options.shards;
   settings.port = std::uint16_t(options.port);
   settings.exponent = options.exponent;
-  settings.casting.element = element_of(options.element);
+  settings.job_settings.element = element_of(options.element);
   settings.lead = option_value(parse_duration(options.start_in), "--start-in");
-  settings.join_patience = option_value(parse_duration(options.join_within), "--join-within");
+  settings.join_timeout = option_value(parse_duration(options.join_within), "--join-within");
   settings.on_loss = options.on_loss == "go-on" ? OnLoss::kGoOn : OnLoss::kStop;
-  settings.casting.patience = option_value(parse_duration(options.patience), "--patience");
-  settings.casting.exchange = options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
-  settings.casting.fragments = options.fragments;
+  settings.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
+  settings.job_settings.exchange =
+      options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
+  settings.job_settings.fragments = options.fragments;
   settings.progress = options.progress;
   if (options.missing == "own") settings.missing = Missing::kOwnForMissing;
   if (const auto safe = checked(MergeSettings{.progress = options.progress}, false); !safe)
@@ -77,7 +78,7 @@ CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
 // How the job was played, as far as its outcome does not tell by itself.
 std::vector<std::pair<std::string, std::string>> said_settings(const Options& options) {
   std::vector<std::pair<std::string, std::string>> said{{"exchange", options.exchange},
-                                                        {"patience", options.patience}};
+                                                        {"grace", options.grace}};
   if (options.exchange == "streamed")
     said.emplace_back("fragments", std::to_string(options.fragments));
   if (options.element != "f32") said.emplace_back("element", options.element);
@@ -173,7 +174,7 @@ void warn_of(const cotillion::Outcome& outcome, DaemonLog& said) {
   said.warn("not as planned", {{"rounds_with_somebody_missing", incomplete},
                                {"sums_put_out_by_deadline", by_deadline},
                                {"sums_put_out_by_newer_chunks", by_newer},
-                               {"remedy", "more --patience, better clocks, or idler machines"}});
+                               {"remedy", "more --grace, better clocks, or idler machines"}});
 }
 
 void run(const Options& options, Outcome& code) {
@@ -221,7 +222,7 @@ void run(const Options& options, Outcome& code) {
                        {"reason", loss.reason}});
   Provenance made_by = provenance();
   made_by.inputs.emplace_back("plan", loaded.fingerprint);
-  auto outcome = measured_outcome(plan, coordinator->casting(), coordinator->accounts());
+  auto outcome = measured_outcome(plan, coordinator->job_assignment(), coordinator->accounts());
   outcome.settings = said_settings(options);
   const bool whole = outcome.rounds.size() == std::size_t(settings.rounds);
   const bool good = holds(outcome) && whole && coordinator->losses().empty();
@@ -256,7 +257,7 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
                    "From everyone's readiness to round one (default 2s)");
   verb->add_option("--join-within", options->join_within,
                    "How long members are waited for (default 60s)");
-  verb->add_option("--patience", options->patience,
+  verb->add_option("--grace", options->grace,
                    "How long an edge waits for a chunk beyond its latest planned arrival; clocks "
                    "must be known better (default 1ms)");
   verb->add_option("--exchange", options->exchange,

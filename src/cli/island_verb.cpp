@@ -25,9 +25,9 @@ int run(const Options& options) {
   const std::string path = options.socket.empty()
                                ? fmt::format("/run/cotillion/{}.sock", options.common.island)
                                : options.socket;
-  std::optional<DeskDoor> door;
+  std::optional<AgentListener> door;
   if (!options.rehearse) {
-    auto opened = DeskDoor::open(path);
+    auto opened = AgentListener::open(path);
     if (!opened) throw Stop{kWorldFailed, opened.error().message};
     door.emplace(std::move(*opened));
   }

@@ -35,7 +35,7 @@ struct Options {
   int trains = 9;
   std::uint64_t seed = 1;
   std::string queue = "100ms";
-  std::string patience = "50ms";
+  std::string grace = "50ms";
   std::string exchange = "whole";
   int fragments = 8;
   std::string element = "f32";
@@ -55,34 +55,34 @@ Confinement confinement_of(const Options& options) {
 }
 
 // The plan as it will be played, and what goes wrong.
-struct Lesson {
+struct LabJob {
   PlanFile plan;
   WorldSettings settings;
   Provenance made_by;
 };
 
-Lesson load(const Options& options, const std::string& name) {
-  Lesson lesson;
+LabJob load(const Options& options, const std::string& name) {
+  LabJob job;
   LoadedPlan loaded = load_plan(name);
-  lesson.made_by = provenance();
-  lesson.made_by.seed = options.seed;
-  lesson.made_by.inputs.emplace_back("plan", loaded.fingerprint);
+  job.made_by = provenance();
+  job.made_by.seed = options.seed;
+  job.made_by.inputs.emplace_back("plan", loaded.fingerprint);
   if (!options.faults.empty()) {
     const std::string scenario = read_file(options.faults);
     auto faults = read_faults(scenario, options.faults, loaded.plan,
                               options.probe ? FaultPlayer::kSimulator : FaultPlayer::kLab);
     if (!faults) throw Stop{kUsedWrongly, to_text(faults.error())};
-    lesson.settings.faults = std::move(*faults);
-    lesson.made_by.inputs.emplace_back("faults", fingerprint(scenario));
+    job.settings.faults = std::move(*faults);
+    job.made_by.inputs.emplace_back("faults", fingerprint(scenario));
   }
-  lesson.settings.queue = option_value(parse_duration(options.queue), "--queue");
-  lesson.settings.seed = options.seed;
+  job.settings.queue = option_value(parse_duration(options.queue), "--queue");
+  job.settings.seed = options.seed;
   auto small = scaled(std::move(loaded.plan), options.scale);
   if (!small) throw Stop{kUsedWrongly, "--scale: " + small.error().message};
-  lesson.plan = std::move(*small);
-  if (const auto groups = groups_of(lesson.plan.plan); !groups)
+  job.plan = std::move(*small);
+  if (const auto groups = groups_of(job.plan.plan); !groups)
     throw Stop{kAnswerIsNo, name + ": " + groups.error().message};
-  return lesson;
+  return job;
 }
 
 std::vector<IslandId> the_dead(const Faults& faults) {
@@ -97,17 +97,17 @@ OutcomeFile simulated(const Options& options, const PlanFile& plan, const Proven
   settings.rounds = rounds;
   settings.seed = options.seed;
   settings.faults = faults;
-  settings.actors.casting.patience = option_value(parse_duration(options.patience), "--patience");
-  settings.actors.casting.exchange =
+  settings.actors.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
+  settings.actors.job_settings.exchange =
       options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
-  settings.actors.casting.fragments = options.fragments;
+  settings.actors.job_settings.fragments = options.fragments;
   auto outcome = simulate(plan, settings);
   if (!outcome) throw Stop{kAnswerIsNo, outcome.error().message};
   return outcome_file(plan, std::move(*outcome), made_by);
 }
 
 // Before the lab is built, because the answer may be no.
-struct Rehearsed {
+struct CheckedRun {
   std::string text;  // of the scaled plan
   PlanFile plan;
   Provenance made_by;
@@ -115,16 +115,16 @@ struct Rehearsed {
   std::vector<NamedOutcome> outcomes;  // the simulated one
 };
 
-Rehearsed rehearse(const Options& options, const Lesson& lesson) {
-  auto text = plan_text(lesson.plan);
+CheckedRun rehearse(const Options& options, const LabJob& job) {
+  auto text = plan_text(job.plan);
   if (!text) throw Stop{kAnswerIsNo, text.error().message};
   auto plan = read_plan(*text, "the scaled plan");
   if (!plan) throw Stop{kWorldFailed, to_text(plan.error())};
-  Rehearsed done{std::move(*text), std::move(*plan), lesson.made_by, options.rounds, {}};
+  CheckedRun done{std::move(*text), std::move(*plan), job.made_by, options.rounds, {}};
   if (done.rounds == 0) done.rounds = int(done.plan.plan.rounds.size());
   done.made_by.inputs.front().second = fingerprint(done.text);
-  done.outcomes.push_back({"simulated", simulated(options, done.plan, done.made_by,
-                                                  lesson.settings.faults, done.rounds)});
+  done.outcomes.push_back(
+      {"simulated", simulated(options, done.plan, done.made_by, job.settings.faults, done.rounds)});
   return done;
 }
 
@@ -151,18 +151,18 @@ void complain(const std::string& message) {
 }
 
 // In the confined process. Rivals come after the last plan.
-int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehearsed, bool last) {
+int play_rounds(const Options& options, const LabJob& job, CheckedRun& rehearsed, bool last) {
   PlaySettings settings;
   settings.rounds = rehearsed.rounds;
   const auto folder = private_folder();
   if (!folder) throw Stop{kWorldFailed, folder.error().message};
   settings.program = "/proc/self/exe";
   settings.folder = *folder;
-  settings.patience = options.patience;
+  settings.grace = options.grace;
   settings.exchange = options.exchange;
   settings.fragments = options.fragments;
   settings.element = options.element;
-  for (const IslandFault& fault : lesson.settings.faults.islands)
+  for (const IslandFault& fault : job.settings.faults.islands)
     settings.deaths.push_back({fault.island, fault.from});
   const auto say = progress_line();
   settings.progress = [&](const std::string& line) { say(line); };
@@ -170,7 +170,7 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
   double load = 0;
   (void)::getloadavg(&load, 1);
   go_before_others();
-  const auto world = World::make(rehearsed.plan, lesson.settings);
+  const auto world = World::make(rehearsed.plan, job.settings);
   if (!world)
     throw Stop{kWorldFailed,
                world.error().message + "; `cotillion lab doctor` says what this machine lacks"};
@@ -189,10 +189,10 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
       for (const std::string& problem : played->problems) complain(problem);
     throw Stop{kAnswerIsNo, "it ended before round one was over: nothing was measured"};
   }
-  add_lanes(played->books, measured->outcome);
+  add_lanes(played->counters, measured->outcome);
   const Crossings crossings =
-      crossings_of(rehearsed.plan, (*world)->groups(), played->books,
-                   measured->outcome.rounds.size(), the_dead(lesson.settings.faults));
+      crossings_of(rehearsed.plan, (*world)->groups(), played->counters,
+                   measured->outcome.rounds.size(), the_dead(job.settings.faults));
   const OutcomeFile file =
       outcome_file(rehearsed.plan, measured->outcome, rehearsed.made_by, OutcomeKind::kMeasured);
   rehearsed.outcomes.push_back({"measured", file});
@@ -205,10 +205,10 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
   const auto sides = side_by_side(rehearsed.outcomes);
   if (!sides) throw Stop{kWorldFailed, to_text(sides.error())};
   if (options.json) {
-    Json json = to_json(lesson.made_by);
+    Json json = to_json(job.made_by);
     json["scale"] = options.scale;
     json["load"] = load;
-    json["emulator"] = accuracy_json(played->books);
+    json["emulator"] = accuracy_json(played->counters);
     json["multicast"] = crossings_json(crossings);
     json["problems"] = played->problems;
     if (!rivals.empty()) json["rivals"] = rivals_json(ours, rivals);
@@ -217,7 +217,7 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
     print_json(json);
   } else if (options.plans.size() > 1) {
     print(summary_line(rehearsed.plan, rehearsed.outcomes.front().file.outcome, file.outcome,
-                       played->books, crossings, load));
+                       played->counters, crossings, load));
     if (!rivals.empty()) print("\n" + rivals_text(rehearsed.plan, ours, rivals));
     if (!crossings.problems.empty()) print("! " + crossings_text(crossings) + "\n");
     for (const std::string& problem : played->problems) print("! " + problem + "\n");
@@ -228,7 +228,7 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
                     options.scale, load));
     print(side_by_side_text(sides->front(), true));
     print("\n" + crossings_text(crossings) + "\n");
-    print(accuracy_text(played->books) + "\n");
+    print(accuracy_text(played->counters) + "\n");
     if (!rivals.empty()) print("\n" + rivals_text(rehearsed.plan, ours, rivals));
     for (const std::string& problem : played->problems) print("! " + problem + "\n");
   }
@@ -239,9 +239,9 @@ int play_rounds(const Options& options, const Lesson& lesson, Rehearsed& rehears
 }
 
 // In the confined process.
-int probe_links(const Options& options, const Lesson& lesson) {
+int probe_links(const Options& options, const LabJob& job) {
   const Instant began = steady_now();
-  const auto world = World::make(lesson.plan, lesson.settings);
+  const auto world = World::make(job.plan, job.settings);
   const Duration built = steady_now() - began;
   if (!world)
     throw Stop{kWorldFailed,
@@ -252,29 +252,28 @@ int probe_links(const Options& options, const Lesson& lesson) {
   const auto outcome = probe(**world, settings);
   if (!outcome) throw Stop{kWorldFailed, outcome.error().message};
   if (options.json) {
-    Json json = to_json(lesson.made_by);
+    Json json = to_json(job.made_by);
     json["scale"] = options.scale;
     json["built_ms"] = built.ms();
-    json.update(probe_json(lesson.plan.map, *outcome));
+    json.update(probe_json(job.plan.map, *outcome));
     print_json(json);
   } else {
     print(fmt::format("At a scale of 1:{}, rates and payload alike; {} namespaces, built in {}.\n",
                       options.scale, (*world)->blueprint().spaces.size(),
                       cotillion::to_text(built)));
-    print(probe_text(lesson.plan.map, *outcome));
+    print(probe_text(job.plan.map, *outcome));
   }
   return outcome->problems.empty() ? kDone : kAnswerIsNo;
 }
 
 // One plan in a lab of its own; its exit code.
 int run_one(const Options& options, const std::string& name, bool last) {
-  const Lesson lesson = load(options, name);
-  std::optional<Rehearsed> rehearsed;
-  if (!options.probe) rehearsed.emplace(rehearse(options, lesson));
+  const LabJob job = load(options, name);
+  std::optional<CheckedRun> rehearsed;
+  if (!options.probe) rehearsed.emplace(rehearse(options, job));
   const auto ended = confined(confinement_of(options), [&]() -> int {
     try {
-      return rehearsed ? play_rounds(options, lesson, *rehearsed, last)
-                       : probe_links(options, lesson);
+      return rehearsed ? play_rounds(options, job, *rehearsed, last) : probe_links(options, job);
     } catch (const Stop& stop) {
       complain(stop.message);
       return stop.code;
@@ -291,8 +290,8 @@ int run_one(const Options& options, const std::string& name, bool last) {
 
 // Options that would do nothing.
 std::string unused_option(const CLI::App& verb, bool probe) {
-  constexpr const char* kOfPlays[] = {"--patience", "--exchange",    "--fragments", "--element",
-                                      "--rival",    "--rival-times", "--output",    "--simulated"};
+  constexpr const char* kOfPlays[] = {"--grace", "--exchange",    "--fragments", "--element",
+                                      "--rival", "--rival-times", "--output",    "--simulated"};
   if (!probe) return verb.count("--trains") > 0 ? "--trains" : "";
   for (const char* name : kOfPlays)
     if (verb.count(name) > 0) return name;
@@ -361,7 +360,7 @@ void add_lab(CLI::App& app, Outcome& outcome) {
       ->check(CLI::Range(1, 1000));
   lab->add_option("--faults", options->faults,
                   "A scenario file, as for `simulate`: what befalls links (docs/files.md)");
-  lab->add_option("--patience", options->patience,
+  lab->add_option("--grace", options->grace,
                   "How long an edge waits for a chunk beyond its latest planned arrival; rounds "
                   "have twice that as slack (default 50ms)");
   lab->add_option("--exchange", options->exchange,

@@ -50,14 +50,14 @@ MemberPlace place_of(const MemberOptions& options) {
   return place;
 }
 
-int perform(const MemberOptions& options, const MemberPlace& place, Role role, Performer& performer,
-            DaemonLog& log) {
+int perform(const MemberOptions& options, const MemberPlace& place, Role role,
+            MemberRole& member_role, DaemonLog& log) {
   const Interrupt interrupt;
-  const Duration patience = option_value(parse_duration(options.join_within), "--join-within");
+  const Duration timeout = option_value(parse_duration(options.join_within), "--join-within");
   log.info("waits for the coordinator",
            {{"address", options.coordinator}, {"within", options.join_within}});
   auto line =
-      ControlClient::connect(options.coordinator, patience, [&] { return interrupt.asked(); });
+      ControlClient::connect(options.coordinator, timeout, [&] { return interrupt.asked(); });
   if (!line && interrupt.asked()) {
     log.info("done", {{"reason", line.error().message}});
     return kDone;
@@ -74,7 +74,7 @@ int perform(const MemberOptions& options, const MemberPlace& place, Role role, P
   settings.hello.clock = settings.clock.estimate;
   settings.log = &log;
   settings.asked_to_stop = [&] { return interrupt.asked(); };
-  MemberDaemon daemon(*line, performer, settings);
+  MemberDaemon daemon(*line, member_role, settings);
   const auto pages = open_status(
       options.daemon,
       {fmt::format("{} {}", name_of(role), options.island),

@@ -24,6 +24,6 @@ struct MemberOptions {
 
 // Calls the coordinator and plays until the end; the exit code.
 [[nodiscard]] int perform(const MemberOptions& options, const MemberPlace& place, Role role,
-                          Performer& performer, DaemonLog& log);
+                          MemberRole& member_role, DaemonLog& log);
 
 }  // namespace cotillion::cli

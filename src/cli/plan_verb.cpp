@@ -48,18 +48,18 @@ struct Candidates {
 };
 
 // The paper's way: every named schedule that is defined here and that users would have.
-Candidates price_named(const Stage& stage, const SearchSettings& settings) {
+Candidates price_named(const NetworkModel& network, const SearchSettings& settings) {
   Candidates candidates;
-  const Rules rules(stage, settings.constraints);
+  const Rules rules(network, settings.constraints);
   for (const ScheduleName& name : schedule_names()) {
-    const auto schedule = named_schedule(name.name, stage.map(), stage.routes());
+    const auto schedule = named_schedule(name.name, network.map(), network.routes());
     if (!schedule)
       candidates.left_out.push_back(fmt::format("{}: {}", name.name, schedule.error().message));
     else if (!rules.allows(*schedule))
       candidates.left_out.push_back(
           fmt::format("{}: does not obey the constraints", schedule->name));
     else
-      candidates.plans.push_back(make_plan(stage, *schedule, settings.plan));
+      candidates.plans.push_back(make_plan(network, *schedule, settings.plan));
   }
   sort_best_first(candidates.plans);
   return candidates;
@@ -77,9 +77,9 @@ void add_json(Json& json, const Candidates& candidates) {
   for (const std::string& reason : candidates.left_out) left_out.push_back(reason);
 }
 
-std::string text_of(const Stage& stage, const Candidates& candidates) {
+std::string text_of(const NetworkModel& network, const Candidates& candidates) {
   std::string text;
-  if (!candidates.plans.empty()) text += candidates_text(stage, candidates.plans);
+  if (!candidates.plans.empty()) text += candidates_text(network, candidates.plans);
   for (const std::string& reason : candidates.left_out) text += reason + "\n";
   return text;
 }
@@ -103,22 +103,22 @@ void hand_over(const Options& options, const Json& json, const Candidates& candi
 }
 
 // The schedule that was asked for, priced.
-int price(const Options& options, const Stage& stage, Provenance made_by) {
-  const Schedule schedule = load_schedule(options, stage.map(), stage.routes(), made_by);
-  const Plan plan = make_plan(stage, schedule, plan_settings(options, stage.map()));
-  hand_over(options, to_json(stage, plan, made_by), {{plan}, {}},
-            plan_text(stage, plan, options.full));
+int price(const Options& options, const NetworkModel& network, Provenance made_by) {
+  const Schedule schedule = load_schedule(options, network.map(), network.routes(), made_by);
+  const Plan plan = make_plan(network, schedule, plan_settings(options, network.map()));
+  hand_over(options, to_json(network, plan, made_by), {{plan}, {}},
+            plan_text(network, plan, options.full));
   return exit_code(plan);
 }
 
 // The best schedule, with the named ones beside it.
-int seek(const Options& options, const Stage& stage, Provenance made_by) {
+int seek(const Options& options, const NetworkModel& network, Provenance made_by) {
   const SearchSettings settings =
-      search_settings(options.search, plan_settings(options, stage.map()), stage, made_by);
+      search_settings(options.search, plan_settings(options, network.map()), network, made_by);
   SearchRun run(options.search);
-  const SearchResult result = run.search(stage, settings);
+  const SearchResult result = run.search(network, settings);
   const SearchConduct conduct = run.conduct(settings);
-  Candidates candidates = price_named(stage, settings);
+  Candidates candidates = price_named(network, settings);
   if (!result.found) {
     Json json = to_json(made_by);
     json["search"] = search_json(result, conduct);
@@ -126,21 +126,21 @@ int seek(const Options& options, const Stage& stage, Provenance made_by) {
     if (options.json)
       print_json(json);
     else
-      print(text_of(stage, candidates));
+      print(text_of(network, candidates));
     throw Stop{kAnswerIsNo, nothing_found_text(result, conduct)};
   }
   // On small maps everything is asked and planned again at once; on others when asked to.
-  const bool small = stage.map().island_count() <= kSmallIslandsMax;
-  const Why reasons = run.why(stage, settings, result,
+  const bool small = network.map().island_count() <= kSmallIslandsMax;
+  const Why reasons = run.why(network, settings, result,
                               options.why ? WhyCare::kProven
                               : small     ? WhyCare::kEverything
                                           : WhyCare::kBinding);
   candidates.plans.insert(candidates.plans.begin(), result.plan);
-  Json json = to_json(stage, result.plan, made_by);
+  Json json = to_json(network, result.plan, made_by);
   json["search"] = search_json(result, conduct);
   json["why"] = why_json(reasons);
   hand_over(options, json, candidates,
-            text_of(stage, candidates) + "\n" + plan_text(stage, result.plan, options.full) +
+            text_of(network, candidates) + "\n" + plan_text(network, result.plan, options.full) +
                 search_text(result, conduct) + why_text(result, reasons));
   return exit_code(result.plan);
 }
@@ -154,9 +154,9 @@ void run(const CLI::App& verb, const Options& options, Outcome& outcome) {
   expect_writable(options.output);
   const LoadedMap loaded = load_map(options);
   const Routes routes(loaded.map);
-  const Stage stage(loaded.map, routes, stage_settings(options));
-  outcome.code = options.schedule.empty() ? seek(options, stage, made_from(loaded))
-                                          : price(options, stage, made_from(loaded));
+  const NetworkModel network(loaded.map, routes, network_settings(options));
+  outcome.code = options.schedule.empty() ? seek(options, network, made_from(loaded))
+                                          : price(options, network, made_from(loaded));
 }
 
 std::string schedule_help() {

@@ -28,10 +28,10 @@ constexpr const char* kOfOutcomes[] = {"FILE", "--output", "--no-png", "--scale"
 SearchStory seek(const Options& options, const LoadedMap& loaded, const PlanSettings& plan,
                  Provenance& made_by) {
   const Routes routes(loaded.map);
-  const Stage stage(loaded.map, routes, stage_settings(options));
-  const SearchSettings settings = search_settings(options.search, plan, stage, made_by);
+  const NetworkModel network(loaded.map, routes, network_settings(options));
+  const SearchSettings settings = search_settings(options.search, plan, network, made_by);
   SearchRun run(options.search);
-  SearchStory story{run.search(stage, settings), {}, settings.constraints};
+  SearchStory story{run.search(network, settings), {}, settings.constraints};
   story.conduct = run.conduct(settings);
   return story;
 }
@@ -51,7 +51,7 @@ void report_map(const CLI::App& verb, const Options& options, const std::string&
   std::optional<SearchStory> story;
   if (options.seeks) story = seek(options, loaded, settings.plan, made_by);
   settings.progress = progress_line();
-  const MapStudy study = study_map(loaded.map, stage_settings(options), settings,
+  const MapStudy study = study_map(loaded.map, network_settings(options), settings,
                                    fmt::format("Cotillion {} ({}), map {}", made_by.version,
                                                made_by.commit, loaded.fingerprint.substr(0, 19)),
                                    story ? &*story : nullptr);

@@ -15,7 +15,7 @@
 namespace cotillion::cli {
 namespace {
 
-constexpr int kPatienceMs = 10'000;
+constexpr int kTimeoutMs = 10'000;
 
 [[noreturn]] void stop(const std::string& path, int error) {
   throw Stop{kWorldFailed, fmt::format("{}: {}", path, std::strerror(error))};
@@ -87,7 +87,7 @@ std::optional<pid_t> RoutesHold::end_holder(const std::string& path) {
     throw Stop{kWorldFailed, fmt::format("process {} holds the routes and cannot be ended: {}",
                                          *holder, std::strerror(errno))};
   pollfd ended{process.file, POLLIN, 0};
-  if (::poll(&ended, 1, kPatienceMs) != 1)
+  if (::poll(&ended, 1, kTimeoutMs) != 1)
     throw Stop{kWorldFailed,
                fmt::format("process {} was asked to end and has not; its routes are still "
                            "installed",

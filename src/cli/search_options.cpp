@@ -168,7 +168,7 @@ std::string search_option_given(const CLI::App& verb) {
 }
 
 SearchSettings search_settings(const SearchOptions& options, const PlanSettings& plan,
-                               const Stage& stage, Provenance& made_by) {
+                               const NetworkModel& network, Provenance& made_by) {
   SearchSettings settings;
   settings.plan = plan;
   settings.seed = options.seed;
@@ -179,17 +179,17 @@ SearchSettings search_settings(const SearchOptions& options, const PlanSettings&
                "--budget: goes on until the time is up, --steps until they are done; give one"};
   if (!options.steps.empty()) settings.steps = steps_of(options.steps);
   settings.until_stopped = !options.budget.empty();
-  settings.constraints = constraints_of(options, stage.map(), made_by);
-  if (const auto reason = Rules(stage, settings.constraints).contradiction())
+  settings.constraints = constraints_of(options, network.map(), made_by);
+  if (const auto reason = Rules(network, settings.constraints).contradiction())
     throw Stop{
         kUsedWrongly,
         fmt::format("no schedule can obey all constraints: {}; leave out one of them", *reason)};
   if (!options.resume.empty()) {
     auto start = read_planned_schedule(input(options.resume, "resume", made_by), options.resume,
-                                       stage.map());
+                                       network.map());
     if (!start) throw Stop{kUsedWrongly, to_text(start.error())};
     refuse_weights(start->rounds, "--resume", options.resume);
-    if (!Rules(stage, settings.constraints).allows(*start))
+    if (!Rules(network, settings.constraints).allows(*start))
       throw Stop{kUsedWrongly, fmt::format("--resume: {} does not obey the constraints; leave out "
                                            "one of the two",
                                            options.resume)};

@@ -34,6 +34,6 @@ void add_search_options(CLI::App& verb, SearchOptions& options);
 // What the options say on this map. Files that they name are read, and added to what the answer
 // was made from. Throws Stop, also when constraints contradict each other.
 [[nodiscard]] SearchSettings search_settings(const SearchOptions& options, const PlanSettings& plan,
-                                             const Stage& stage, Provenance& made_by);
+                                             const NetworkModel& network, Provenance& made_by);
 
 }  // namespace cotillion::cli

@@ -33,25 +33,25 @@ std::function<void(const SearchProgress&)> SearchRun::teller(const std::string& 
   };
 }
 
-SearchResult SearchRun::search(const Stage& stage, SearchSettings settings,
+SearchResult SearchRun::search(const NetworkModel& network, SearchSettings settings,
                                const std::string& what) {
   const Clock::time_point start = Clock::now();
-  const double allowed = Seconds(budget_).seconds();
+  const double allowed = RealDuration(budget_).seconds();
   settings.stop = [this, start, allowed] {
     return interrupt_.asked() || (allowed > 0 && seconds_since(start) >= allowed);
   };
   settings.progress = teller(what);
-  SearchResult result = cotillion::search(stage, settings, threads_);
+  SearchResult result = cotillion::search(network, settings, threads_);
   end_progress();
   if (result.found) result.plan.schedule = result.schedule.name = "search";
   return result;
 }
 
-Why SearchRun::why(const Stage& stage, SearchSettings settings, const SearchResult& result,
+Why SearchRun::why(const NetworkModel& network, SearchSettings settings, const SearchResult& result,
                    WhyCare care) {
   settings.stop = [this] { return interrupt_.asked(); };
   settings.progress = teller("");
-  Why why = cotillion::why(stage, settings, result, care, threads_);
+  Why why = cotillion::why(network, settings, result, care, threads_);
   end_progress();
   return why;
 }

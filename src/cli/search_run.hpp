@@ -18,12 +18,12 @@ class SearchRun {
 
   // `settings` as search_settings makes them; `what` is said before the progress, or empty.
   // Each call has the whole budget. After Ctrl-C every call ends as soon as it can.
-  [[nodiscard]] SearchResult search(const Stage& stage, SearchSettings settings,
+  [[nodiscard]] SearchResult search(const NetworkModel& network, SearchSettings settings,
                                     const std::string& what = "");
 
   // Explains what was found. Takes the time it takes, unless the user has had enough.
-  [[nodiscard]] Why why(const Stage& stage, SearchSettings settings, const SearchResult& result,
-                        WhyCare care);
+  [[nodiscard]] Why why(const NetworkModel& network, SearchSettings settings,
+                        const SearchResult& result, WhyCare care);
 
   // How the last search was run, for its report.
   [[nodiscard]] SearchConduct conduct(const SearchSettings& settings) const;

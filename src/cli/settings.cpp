@@ -122,7 +122,7 @@ LoadedMap load_map(const Settings& settings, const std::string& text) {
   return loaded;
 }
 
-StageSettings stage_settings(const Settings& settings) {
+NetworkModelSettings network_settings(const Settings& settings) {
   const auto technology = technology_named(settings.technology);
   if (!technology)
     throw Stop{kUsedWrongly, fmt::format("--technology: '{}' is not one of both, multicast, "

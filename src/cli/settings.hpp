@@ -40,7 +40,7 @@ CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& wh
 // Reads the map and applies what the options override. All of these throw Stop.
 [[nodiscard]] LoadedMap load_map(const Settings& settings);
 [[nodiscard]] LoadedMap load_map(const Settings& settings, const std::string& text);
-[[nodiscard]] StageSettings stage_settings(const Settings& settings);
+[[nodiscard]] NetworkModelSettings network_settings(const Settings& settings);
 [[nodiscard]] PlanSettings plan_settings(const Settings& settings, const Map& map);
 [[nodiscard]] Provenance made_from(const LoadedMap& map);
 

@@ -22,7 +22,7 @@ struct Options {
   std::string faults;
   int rounds = 0;
   std::uint64_t seed = 1;
-  std::string patience = "1ms";
+  std::string grace = "1ms";
   std::string memory;
   std::string exchange = "whole";
   int fragments = 8;
@@ -45,10 +45,10 @@ class Watching {
       if (options.trace_round > settings.rounds)
         throw Stop{kUsedWrongly, fmt::format("--trace-round {}: only {} rounds are played",
                                              options.trace_round, settings.rounds)};
-      const auto casting = Casting::make(plan, settings.actors.casting);
-      if (casting) {
+      const auto assignment = JobAssignment::make(plan, settings.actors.job_settings);
+      if (assignment) {
         const auto start = [&](int round) {
-          return casting->start_of(RoundId(round), Instant{0}) - Instant{0};
+          return assignment->start_of(RoundId(round), Instant{0}) - Instant{0};
         };
         trace_.emplace(plan, start(options.trace_round), start(options.trace_round + 1));
         settings.spectators.push_back(&*trace_);
@@ -95,12 +95,12 @@ void run(const Options& options, Outcome& code) {
   SimulationSettings settings;
   settings.rounds = options.rounds > 0 ? options.rounds : int(plan.plan.rounds.size());
   settings.seed = options.seed;
-  settings.actors.casting.patience = option_value(parse_duration(options.patience), "--patience");
+  settings.actors.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
   if (!options.memory.empty())
-    settings.actors.casting.memory = option_value(parse_bytes(options.memory), "--memory");
-  settings.actors.casting.exchange =
+    settings.actors.job_settings.memory = option_value(parse_bytes(options.memory), "--memory");
+  settings.actors.job_settings.exchange =
       options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
-  settings.actors.casting.fragments = options.fragments;
+  settings.actors.job_settings.fragments = options.fragments;
   if (!options.faults.empty()) {
     const std::string scenario = read_file(options.faults);
     auto faults = read_faults(scenario, options.faults, plan);
@@ -121,7 +121,7 @@ void run(const Options& options, Outcome& code) {
   if (!outcome) throw Stop{kAnswerIsNo, options.plan + ": " + outcome.error().message};
   if (interrupt.asked()) throw Stop{kWorldFailed, "stopped; nothing was written"};
   watching.write();
-  outcome->settings = {{"exchange", options.exchange}, {"patience", options.patience}};
+  outcome->settings = {{"exchange", options.exchange}, {"grace", options.grace}};
   if (!options.memory.empty()) outcome->settings.emplace_back("memory", options.memory);
   if (options.exchange == "streamed")
     outcome->settings.emplace_back("fragments", fmt::format("{}", options.fragments));
@@ -147,12 +147,12 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
   simulate->add_option("--rounds", options->rounds, "How many (default: one period)")
       ->check(CLI::Range(1, 1'000'000));
   add_seed(*simulate, options->seed, "the faults");
-  simulate->add_option("--patience", options->patience,
+  simulate->add_option("--grace", options->grace,
                        "How long an edge waits for a chunk beyond its latest planned arrival "
                        "(default 1ms)");
   simulate->add_option("--memory", options->memory,
                        "What every edge really has, whatever the plan was made for: see it "
-                       "overflow (\"0B\"; slots for hops and patience come on top)");
+                       "overflow (\"0B\"; slots for hops and grace come on top)");
   simulate
       ->add_option("--exchange", options->exchange,
                    "whole: copied at a round's start, merged at its end; streamed: by fragments")

@@ -79,7 +79,7 @@ Turning turning_of(Options& options) {
   const auto as_bytes = [](double value) { return to_text(Bytes{std::int64_t(value)}); };
   const auto as_rate = [](double value) { return to_text(BitsPerSecond{value}); };
   const auto as_time = [](double value) {
-    return to_text(Seconds::from_ps(value * kPicosecondsPerMillisecond));
+    return to_text(RealDuration::from_ps(value * kPicosecondsPerMillisecond));
   };
   if (options.memory.size() == 1) {
     const auto range = range_of(options.memory[0], "--memory", parse_bytes, bytes_number);
@@ -126,7 +126,7 @@ void run(Options options) {
   settings.seed = options.seed;
   settings.progress = progress_line();
   const Sweep result =
-      sweep(loaded.map, stage_settings(options), settings, turning.knob, turning.settings);
+      sweep(loaded.map, network_settings(options), settings, turning.knob, turning.settings);
   end_progress();
   Provenance made_by = made_from(loaded);
   made_by.seed = options.seed;

@@ -17,9 +17,8 @@
 namespace cotillion::cli {
 namespace {
 
-Duration patience_of(const ExchangeOptions& exchanges) {
-  if (!exchanges.patience.empty())
-    return option_value(parse_duration(exchanges.patience), "--patience");
+Duration grace_of(const ExchangeOptions& exchanges) {
+  if (!exchanges.grace.empty()) return option_value(parse_duration(exchanges.grace), "--grace");
   const Duration each = exchanges.has("lab") ? Duration{50'000'000'000} : Duration{1'000'000'000};
   return {each.ps * exchanges.pace};
 }
@@ -92,7 +91,7 @@ class Trainer {
     one.islands = 1;
     const std::int64_t elements = load_learner(one)->parameters();
     for (const Recipe& recipe : recipes) {
-      auto played = as_played(plan_, recipe, elements, {patience_of(exchanges_), exchanges_.pace});
+      auto played = packetised(plan_, recipe, elements, {grace_of(exchanges_), exchanges_.pace});
       if (!played) throw Stop{kUsedWrongly, played.error().message};
       // Before anything is trained another way.
       if (const std::string why = why_not_under(faults_, played->recipe); !why.empty())
@@ -101,7 +100,7 @@ class Trainer {
     }
   }
   // Of a recipe under the name that it has with its exchange.
-  [[nodiscard]] const PlayedPlan& played(const Recipe& recipe) const {
+  [[nodiscard]] const PacketisedPlan& played(const Recipe& recipe) const {
     return played_.at(recipe.name.substr(0, recipe.name.rfind(", ")));
   }
 
@@ -139,7 +138,7 @@ class Trainer {
   const PlanFile& plan_;
   const Faults& faults_;
   const StudyEvents events_;
-  std::map<std::string, PlayedPlan> played_;
+  std::map<std::string, PacketisedPlan> played_;
   LearnerSettings one_;
   RemoteLearner* remote_ = nullptr;
   std::map<std::pair<std::string, std::uint64_t>, LabRecord> labs_;

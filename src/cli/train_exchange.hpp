@@ -11,7 +11,7 @@ namespace cotillion::cli {
 struct ExchangeOptions {
   std::vector<std::string> names = {"ideal"};
   std::string faults;
-  std::string patience;  // empty: as suits them
+  std::string grace;  // empty: as suits them
   int pace = 1;
   bool rootless = false;
 

@@ -16,8 +16,8 @@
 #include "policy/recipes.hpp"
 #include "report/training_report.hpp"
 #include "train/lab_island.hpp"
-#include "train/own_places.hpp"
-#include "train/same_run.hpp"
+#include "train/output_paths.hpp"
+#include "train/run_identity.hpp"
 #include "train/study.hpp"
 #include "train/training_file.hpp"
 
@@ -67,7 +67,7 @@ std::vector<Recipe> recipes_of(const Options& options, const PlanFile& plan) {
   RecipeSettings settings;
   if (!options.step_time.empty()) {
     settings.step_time =
-        Seconds(option_value(parse_duration(options.step_time), "--step-time")).seconds();
+        RealDuration(option_value(parse_duration(options.step_time), "--step-time")).seconds();
     if (!(settings.step_time > 0))
       throw Stop{kUsedWrongly, fmt::format("--step-time {}: a step takes time", options.step_time)};
   }
@@ -194,8 +194,8 @@ void check(const Options& options) {
   if (options.missing == "own" && options.lose == 0 && !options.exchanges.of_packets())
     throw Stop{kUsedWrongly,
                "--missing own: nothing is missing from ideal exchanges but by --lose"};
-  if (!options.exchanges.patience.empty() && !options.exchanges.of_packets())
-    throw Stop{kUsedWrongly, "--patience is for packets; it needs --exchange simulated or lab"};
+  if (!options.exchanges.grace.empty() && !options.exchanges.of_packets())
+    throw Stop{kUsedWrongly, "--grace is for packets; it needs --exchange simulated or lab"};
   if ((options.exchanges.pace != 1 || options.exchanges.rootless) && !options.exchanges.has("lab"))
     throw Stop{kUsedWrongly, "--pace and --rootless are for a lab; they need --exchange lab"};
   if (!options.study.training.checkpoint.empty() && options.exchanges.of_packets())
@@ -348,7 +348,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_option("--faults", options->exchanges.faults,
                     "What befalls packets of a simulated exchange or in a lab");
   train->add_option(
-      "--patience", options->exchanges.patience,
+      "--grace", options->exchanges.grace,
       "How long edges wait for a late packet (default 1ms; with a lab 50ms; times the pace)");
   train
       ->add_option("--pace", options->exchanges.pace,

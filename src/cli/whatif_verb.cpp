@@ -105,8 +105,8 @@ void run(const Options& options, Outcome& outcome) {
   const LoadedMap loaded = load_map(options.map);
   const Map after_map = edited(load_map(options).map, options);
   const Routes before_routes(loaded.map), after_routes(after_map);
-  const Stage before(loaded.map, before_routes, stage_settings(options));
-  const Stage after(after_map, after_routes, stage_settings(options));
+  const NetworkModel before(loaded.map, before_routes, network_settings(options));
+  const NetworkModel after(after_map, after_routes, network_settings(options));
   Provenance made_by = made_from(loaded), made_after = made_by;
   const SearchSettings settings_before =
       search_settings(options.search, plan_settings(options, loaded.map), before, made_by);

@@ -54,7 +54,7 @@ TEST(WorkerThreads, ASearchFindsWhatOneWorkerFinds) {
   settings.exact = false;
   settings.steps = 20'000;
   WorkerThreads workers(4);
-  const SearchResult found = search(floor->stage, settings, workers);
+  const SearchResult found = search(floor->network, settings, workers);
   const SearchResult alone = testing::alone(*floor, settings);
   ASSERT_TRUE(found.found);
   EXPECT_EQ(found.plan.staleness(), alone.plan.staleness());

@@ -89,7 +89,7 @@ ClockAnswer ask_ptp(const ClockTrustSettings& settings, int state, const timex& 
   const std::string own = fmt::format("{}/cotillion-pmc-{}", folder_for_answers(), ::getpid());
   std::vector<std::string> words = {settings.pmc, "-u", "-b", "0", "-s", socket, "-i", own};
   for (const char* set : kPtpSets) words.emplace_back(set);
-  const auto said = child_output(words, {.time = settings.patience});
+  const auto said = child_output(words, {.time = settings.timeout});
   ::unlink(own.c_str());  // left behind where it was ended
   if (!said) return Unexpected<Error>{said.error()};
   return read_ptp(*said, state, kernel);
@@ -98,7 +98,7 @@ ClockAnswer ask_ptp(const ClockTrustSettings& settings, int state, const timex& 
 ClockAnswer ask_chrony(const ClockTrustSettings& settings) {
   // Without -n it would ask for names of addresses.
   const auto said =
-      child_output({settings.chronyc, "-n", "-c", "tracking"}, {.time = settings.patience});
+      child_output({settings.chronyc, "-n", "-c", "tracking"}, {.time = settings.timeout});
   if (!said) return Unexpected<Error>{said.error()};
   return read_chrony(*said);
 }

@@ -23,12 +23,12 @@ struct ClockTrust {
 [[nodiscard]] std::string to_text(const ClockTrust& trust);
 
 struct ClockTrustSettings {
-  Duration patience{2'000'000'000'000};  // with each program that is asked
+  Duration timeout{2'000'000'000'000};  // with each program that is asked
   std::string chronyc = "chronyc";
   std::string pmc = "pmc";
   std::string ptp4l = "/run/ptp4l";  // its socket; the read-only one beside it is preferred
 };
-// Asks now. Takes up to twice the patience: not for threads that others wait for.
+// Asks now. Takes up to twice the timeout: not for threads that others wait for.
 [[nodiscard]] ClockTrust ask_clock_trust(const ClockTrustSettings& settings = {});
 
 // What each of them says, from its own words; an Error says why that is no answer.

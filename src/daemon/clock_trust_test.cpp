@@ -171,7 +171,7 @@ TEST_F(AskClockTrust, ChronyIsAskedWithoutNames) {
 }
 
 TEST_F(AskClockTrust, WhoHangsOrFailsIsNoAnswer) {
-  settings_.patience = Duration{50'000'000'000};
+  settings_.timeout = Duration{50'000'000'000};
   program("ptp4l", "");
   program("pmc", "sleep 1000");
   program("chronyc", "echo 506 Cannot talk to daemon; exit 1");

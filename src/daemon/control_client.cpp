@@ -14,7 +14,7 @@
 namespace cotillion {
 namespace {
 
-constexpr auto kClosePatience = std::chrono::seconds(3);
+constexpr auto kCloseTimeout = std::chrono::seconds(3);
 constexpr auto kLook = std::chrono::milliseconds(100);  // signals are noticed this late
 
 std::chrono::nanoseconds nanoseconds_of(Duration wait) {
@@ -61,7 +61,7 @@ struct ControlClient::State final : grpc::ClientBidiReactor<control::Envelope, c
     news.notify_all();
   }
 
-  void post(LineEvent event) {
+  void post(ChannelEvent event) {
     events.push_back(std::move(event));
     news.notify_all();
   }
@@ -92,7 +92,7 @@ struct ControlClient::State final : grpc::ClientBidiReactor<control::Envelope, c
   grpc::ClientContext context;
   std::mutex mutex;
   std::condition_variable news;
-  std::deque<LineEvent> events;
+  std::deque<ChannelEvent> events;
   std::deque<control::Envelope> queue;
   control::Envelope in, out;
   bool reading = false, writing = false, closing = false, ended = false;
@@ -100,7 +100,7 @@ struct ControlClient::State final : grpc::ClientBidiReactor<control::Envelope, c
   bool held = true, done = false;
 };
 
-Result<ControlClient> ControlClient::connect(const std::string& address, Duration patience,
+Result<ControlClient> ControlClient::connect(const std::string& address, Duration timeout,
                                              const std::function<bool()>& give_up) {
   auto state = std::make_unique<State>();
   grpc::ChannelArguments arguments;
@@ -115,10 +115,10 @@ Result<ControlClient> ControlClient::connect(const std::string& address, Duratio
       grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
   const auto began = std::chrono::steady_clock::now();
   for (bool connected = false; !connected;) {
-    const auto left = nanoseconds_of(patience) - (std::chrono::steady_clock::now() - began);
+    const auto left = nanoseconds_of(timeout) - (std::chrono::steady_clock::now() - began);
     if (left.count() <= 0)
       return failure(
-          fmt::format("no coordinator answers at {} after {}", address, wait_text(patience)));
+          fmt::format("no coordinator answers at {} after {}", address, wait_text(timeout)));
     if (give_up && give_up())
       return failure(fmt::format("asked to stop before a coordinator answered at {}", address));
     connected = state->channel->WaitForConnected(std::chrono::system_clock::now() +
@@ -139,17 +139,17 @@ ControlClient::~ControlClient() {
   state_->read();
   state_->pump();
   const auto over = [this] { return state_->done; };
-  if (!state_->news.wait_for(lock, kClosePatience, over)) {
+  if (!state_->news.wait_for(lock, kCloseTimeout, over)) {
     state_->context.TryCancel();
     state_->news.wait(lock, over);  // which cancelling makes sure of
   }
 }
 
-std::optional<LineEvent> ControlClient::next(Duration wait) {
+std::optional<ChannelEvent> ControlClient::next(Duration wait) {
   std::unique_lock lock(state_->mutex);
   state_->news.wait_for(lock, nanoseconds_of(wait), [this] { return !state_->events.empty(); });
   if (state_->events.empty()) return std::nullopt;
-  LineEvent event = std::move(state_->events.front());
+  ChannelEvent event = std::move(state_->events.front());
   state_->events.pop_front();
   state_->read();
   return event;

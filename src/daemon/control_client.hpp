@@ -8,19 +8,19 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "daemon/line.hpp"
+#include "daemon/control_channel.hpp"
 
 namespace cotillion {
 
-class ControlClient final : public Line {
+class ControlClient final : public ControlChannel {
  public:
   // Tries for so long, because daemons are started in any order, or until it is told to give up.
-  [[nodiscard]] static Result<ControlClient> connect(const std::string& address, Duration patience,
+  [[nodiscard]] static Result<ControlClient> connect(const std::string& address, Duration timeout,
                                                      const std::function<bool()>& give_up = {});
   ControlClient(ControlClient&&) noexcept;
   ~ControlClient() override;
 
-  [[nodiscard]] std::optional<LineEvent> next(Duration wait) override;
+  [[nodiscard]] std::optional<ChannelEvent> next(Duration wait) override;
   void send(const Message& message) override;
 
  private:

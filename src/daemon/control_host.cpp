@@ -12,8 +12,8 @@ class Carrier final : public CoordinatorOutbox {
   Carrier(ControlServer& server, const CoordinatorHooks& hooks) : server_(server), hooks_(hooks) {}
   void send(ConnectionId to, const Message& message) override { server_.send(to, message); }
   void close(ConnectionId connection) override { server_.close(connection); }
-  void note(const std::string& line) override {
-    if (hooks_.note) hooks_.note(line);
+  void note(const std::string& channel) override {
+    if (hooks_.note) hooks_.note(channel);
   }
 
  private:

@@ -3,9 +3,9 @@
 
 #include <functional>
 
+#include "daemon/control_channel.hpp"
 #include "daemon/control_client.hpp"
 #include "daemon/control_server.hpp"
-#include "daemon/line.hpp"
 
 namespace cotillion {
 

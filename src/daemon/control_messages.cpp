@@ -120,13 +120,14 @@ struct Writer {
       place->set_boot(seat.boot);
       place->set_address(seat.address);
     }
-    auto* casting = into->mutable_casting();
-    casting->set_job(assignment.casting.job);
-    casting->set_element(std::uint32_t(assignment.casting.element));
-    casting->set_streamed(assignment.casting.exchange == Exchange::kStreamed);
-    casting->set_fragments(assignment.casting.fragments);
-    casting->set_patience_ps(assignment.casting.patience.ps);
-    if (assignment.casting.memory) casting->set_memory_bytes(assignment.casting.memory->count);
+    auto* settings = into->mutable_job_settings();
+    settings->set_job(assignment.job_settings.job);
+    settings->set_element(std::uint32_t(assignment.job_settings.element));
+    settings->set_streamed(assignment.job_settings.exchange == Exchange::kStreamed);
+    settings->set_fragments(assignment.job_settings.fragments);
+    settings->set_grace_ps(assignment.job_settings.grace.ps);
+    if (assignment.job_settings.memory)
+      settings->set_memory_bytes(assignment.job_settings.memory->count);
   }
   void operator()(const Ready&) const { envelope.mutable_ready(); }
   void operator()(const Start& start) const {
@@ -194,16 +195,16 @@ Result<Message> read(const control::Assignment& from) {
     into.seats.push_back({{}, seat.boot(), seat.address()});
     good = good && read(seat.who(), into.seats.back().who);
   }
-  const control::Casting& casting = from.casting();
-  into.casting.job = JobId(casting.job());
-  into.casting.element = Element(casting.element());
-  into.casting.exchange = casting.streamed() ? Exchange::kStreamed : Exchange::kWhole;
-  into.casting.fragments = casting.fragments();
-  into.casting.patience = {casting.patience_ps()};
-  if (casting.has_memory_bytes()) into.casting.memory = Bytes{casting.memory_bytes()};
-  good = good && casting.job() == into.casting.job && casting.patience_ps() >= 0 &&
-         casting.element() >= std::uint32_t(Element::kF32) &&
-         casting.element() <= std::uint32_t(Element::kI32) && casting.memory_bytes() >= 0;
+  const control::JobSettings& settings = from.job_settings();
+  into.job_settings.job = JobId(settings.job());
+  into.job_settings.element = Element(settings.element());
+  into.job_settings.exchange = settings.streamed() ? Exchange::kStreamed : Exchange::kWhole;
+  into.job_settings.fragments = settings.fragments();
+  into.job_settings.grace = {settings.grace_ps()};
+  if (settings.has_memory_bytes()) into.job_settings.memory = Bytes{settings.memory_bytes()};
+  good = good && settings.job() == into.job_settings.job && settings.grace_ps() >= 0 &&
+         settings.element() >= std::uint32_t(Element::kF32) &&
+         settings.element() <= std::uint32_t(Element::kI32) && settings.memory_bytes() >= 0;
   if (!good) return failure("an Assignment with numbers that cannot be");
   return Message(std::move(into));
 }

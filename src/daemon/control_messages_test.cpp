@@ -14,7 +14,7 @@ std::vector<Message> everything() {
   assignment.you = {4, Role::kEdge};
   assignment.plan = "sha256:1";
   assignment.plan_text = std::string("{\"bytes\": \xff\0}", 14);
-  assignment.casting = {9, Element::kI32, Exchange::kStreamed, 8, {77}, Bytes{0}};
+  assignment.job_settings = {9, Element::kI32, Exchange::kStreamed, 8, {77}, Bytes{0}};
   assignment.exponent = -12;
   assignment.progress = 0.75;
   assignment.missing = Missing::kOwnForMissing;
@@ -65,7 +65,7 @@ TEST(ControlMessages, ThatCannotBeAreRefused) {
   envelope.mutable_hello()->set_role(control::ROLE_UNKNOWN);
   EXPECT_FALSE(from_envelope(envelope).has_value());
   envelope = to_envelope(Assignment{});
-  envelope.mutable_assignment()->mutable_casting()->set_element(9);
+  envelope.mutable_assignment()->mutable_job_settings()->set_element(9);
   EXPECT_FALSE(from_envelope(envelope).has_value());
   envelope = to_envelope(Assignment{});
   envelope.mutable_assignment()->set_job(65'536);

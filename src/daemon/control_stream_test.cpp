@@ -28,10 +28,10 @@ CoordinatorSettings patient(int rounds) {
   settings.zero = wall_clock_now();
   settings.rounds = rounds;
   settings.lead = milliseconds(300);
-  settings.casting.patience = milliseconds(200);  // machines that run tests are busy
+  settings.job_settings.grace = milliseconds(200);  // machines that run tests are busy
   settings.pings = 8;
-  settings.report_patience = milliseconds(60'000);
-  settings.silence_patience = milliseconds(60'000);
+  settings.report_timeout = milliseconds(60'000);
+  settings.silence_timeout = milliseconds(60'000);
   return settings;
 }
 
@@ -52,7 +52,7 @@ Played play(const CoordinatorSettings& settings, const std::vector<RoundId>& die
     played.daemons.push_back(
         std::make_unique<Daemon>(server->port(), i, "test", dies_after[std::size_t(i)]));
   CoordinatorHooks hooks;
-  hooks.note = [&](const std::string& line) { played.notes.push_back(line); };
+  hooks.note = [&](const std::string& channel) { played.notes.push_back(channel); };
   hooks.asked_to_stop = [&]() -> std::string {
     const bool now = stop_in_round > 0 && played.coordinator->rounds_reported() >= stop_in_round;
     return now ? "asked to" : "";
@@ -102,8 +102,8 @@ TEST(ControlStream, TellsWhoIsRefusedWhy) {
   Daemon stranger(server->port(), 6, "test");
   CoordinatorHooks hooks;
   bool refused = false;
-  hooks.note = [&](const std::string& line) {
-    refused = refused || line.find("no island of the plan is called 'D'") != std::string::npos;
+  hooks.note = [&](const std::string& channel) {
+    refused = refused || channel.find("no island of the plan is called 'D'") != std::string::npos;
   };
   hooks.asked_to_stop = [&]() -> std::string { return refused ? "seen" : ""; };
   host(*server, *made, settings.zero, hooks);

@@ -77,7 +77,7 @@ constexpr Meanings<EdgeCount, kEdgeCounts> kEdgeMeanings = {{
     {EdgeCount::kCompletedPartials, {"Last parts of chunks of which parts went before", ""}},
     {EdgeCount::kLate,
      {"Contributions passed through after their deadline",
-      "raise `--patience` if clocks allow no better"}},
+      "raise `--grace` if clocks allow no better"}},
     {EdgeCount::kDuplicates, {"Contributions seen before", "harmless; many: a loop in the routes"}},
     {EdgeCount::kOverlaps,
      {"Sums of which a part was seen before", "must be 0 without chained edges"}},
@@ -154,7 +154,7 @@ constexpr std::array<SenderMeaning, 9> kSenderMeanings = {{
     {"late_max_seconds",
      &SenderCounters::late_ps,
      {"The most that a departure was late, made up for or not",
-      "edges hold slots for as long: above `--patience` they put them out"}},
+      "edges hold slots for as long: above `--grace` they put them out"}},
 }};
 
 std::string metric_name(const SenderMeaning& sender) {
@@ -176,7 +176,7 @@ constexpr OtherMeaning kOtherMeanings[] = {
      {"How far the clock is believed to be ahead of true time", ""}},
     {"cotillion_clock_error_seconds",
      MetricKind::kGauge,
-     {"How far off that belief may be", "above `--patience`: jobs are refused"}},
+     {"How far off that belief may be", "above `--grace`: jobs are refused"}},
     {"cotillion_member_state",
      MetricKind::kGauge,
      {"1 for the state this edge or island is in, 0 for the others", ""}},
@@ -212,7 +212,7 @@ constexpr OtherMeaning kOtherMeanings[] = {
       "far above a step: training looks in too rarely"}},
     {"cotillion_island_sums_max_bytes",
      MetricKind::kGauge,
-     {"The most memory that sums waiting to be merged have taken, beside the desk",
+     {"The most memory that sums waiting to be merged have taken, beside the region",
       "near the size of the model: training or this machine is far behind"}},
     {"cotillion_island_held_up_seconds_total",
      MetricKind::kCounter,
@@ -244,7 +244,7 @@ constexpr OtherMeaning kOtherMeanings[] = {
     {"cotillion_coordinator_member_clock_error_seconds",
      MetricKind::kGauge,
      {"How far off that belief may be",
-      "the two largest together above `--patience`: the job is refused"}},
+      "the two largest together above `--grace`: the job is refused"}},
 };
 
 bool is_gauge(HostCount count) {

@@ -8,7 +8,7 @@
 
 #include "daemon/edge_daemon.hpp"
 #include "daemon/island_daemon.hpp"
-#include "exchange/desk_client.hpp"
+#include "exchange/exchange_client.hpp"
 #include "tests/support/conversation.hpp"
 #include "tests/support/loopback_rig.hpp"
 #include "tests/support/switchboard.hpp"
@@ -55,11 +55,11 @@ class Job {
     coordinating.shards = settings.shards;
     coordinating.port = testing::free_ports(settings.shards);
     coordinating.lead = {300'000'000'000};
-    coordinating.casting.element = Element::kI32;
-    coordinating.casting.exchange = settings.exchange;
-    coordinating.casting.fragments = settings.exchange == Exchange::kWhole ? 1 : 4;
-    coordinating.casting.patience = {400'000'000'000};  // a sanitizer is slow
-    coordinating.report_patience = coordinating.silence_patience = {30'000'000'000'000};
+    coordinating.job_settings.element = Element::kI32;
+    coordinating.job_settings.exchange = settings.exchange;
+    coordinating.job_settings.fragments = settings.exchange == Exchange::kWhole ? 1 : 4;
+    coordinating.job_settings.grace = {400'000'000'000};  // a sanitizer is slow
+    coordinating.report_timeout = coordinating.silence_timeout = {30'000'000'000'000};
     board_ = std::make_unique<Switchboard>(plan_.plan, plan_.text, coordinating);
     for (int i = 0; i < kIslands; ++i) {
       threads_.emplace_back([this, i] { play_edge(i); });
@@ -99,12 +99,12 @@ class Job {
     settings.hello.address = to_text(own);
     settings.hello.version = "test";
     settings.zero = zero_;
-    settings.silence_patience = {60'000'000'000'000};
+    settings.silence_timeout = {60'000'000'000'000};
     return settings;
   }
 
   void play_edge(int island) {
-    auto line = board_->plug_in();
+    auto channel = board_->plug_in();
     EdgeDaemonSettings settings;
     settings.place.own = {own_address(10 + island), 29'900};
     settings.place.interface = testing::kLoopback;
@@ -112,31 +112,31 @@ class Job {
     settings.place.boot = boot_now();
     settings.on_send.loss = settings_.lose_sums;
     EdgeDaemon edge(settings);
-    MemberDaemon member(line, edge,
+    MemberDaemon member(channel, edge,
                         daemon(island, Role::kEdge, settings.place.own, settings.place.boot));
     good[std::size_t(kIslands + island)] = member.run();
     if (edge.host() != nullptr) edge_readings[std::size_t(island)] = edge.host()->reading();
-    line.cut();
+    channel.cut();
   }
   void play_island(int island) {
-    auto line = board_->plug_in();
+    auto channel = board_->plug_in();
     IslandDaemonSettings settings;
     settings.place.own = {own_address(island), 29'900};
     settings.place.interface = testing::kLoopback;
     settings.place.zero = zero_;
     settings.place.boot = boot_now();
-    auto door = DeskDoor::open(socket(island));
+    auto door = AgentListener::open(socket(island));
     ASSERT_TRUE(door.has_value()) << door.error().message;
     IslandDaemon agent(settings, std::move(*door));
-    MemberDaemon member(line, agent,
+    MemberDaemon member(channel, agent,
                         daemon(island, Role::kIsland, settings.place.own, settings.place.boot));
     good[std::size_t(island)] = member.run();
     if (agent.host() != nullptr) readings[std::size_t(island)] = agent.host()->reading();
-    line.cut();
+    channel.cut();
   }
   void train(int island) {
     auto& end = words[std::size_t(island)];
-    auto client = DeskClient::join(socket(island), kElements, {30'000'000'000'000});
+    auto client = ExchangeClient::join(socket(island), kElements, {30'000'000'000'000});
     ASSERT_TRUE(client.has_value()) << client.error().message;
     std::vector<float>& model = models[std::size_t(island)];
     const float own = 3.0F * float(island + 1);

@@ -17,7 +17,7 @@ Result<bool> EdgeDaemon::prepare(const Member& member) {
   shards_ = job.shards;
   slot_ = edge_of(member.plan(), self).slot;
   const RoleSettings role{Payloads::kReal, job.exponent, settings_.place.round_trip_margin};
-  const AggregationSpec whole = edge_role(member.plan(), member.casting(), role, self);
+  const AggregationSpec whole = edge_role(member.plan(), member.job_assignment(), role, self);
   if (chunk_count(whole.job) < ChunkId(shards_))
     return failure(
         fmt::format("{} shards for {} chunks; use fewer shards", shards_, chunk_count(whole.job)));
@@ -34,7 +34,7 @@ Result<bool> EdgeDaemon::prepare(const Member& member) {
   const auto island = read_endpoint(member.seat({self, Role::kIsland}).address);
   if (!island) return Unexpected<Error>{island.error().within("the island's address")};
   hosting.island = *island;
-  for (const MulticastGroup& group : member.casting().groups().all()) {
+  for (const MulticastGroup& group : member.job_assignment().groups().all()) {
     if (!std::binary_search(group.receivers.begin(), group.receivers.end(), self)) continue;
     const auto from = read_endpoint(member.seat({group.sender, Role::kIsland}).address);
     if (!from)
@@ -67,8 +67,9 @@ Result<bool> EdgeDaemon::prepare(const Member& member) {
 }
 
 void EdgeDaemon::open_round(const Member& member, RoundId round) {
-  const Part part = shard_part(member.part(round), member.casting().job(), shards_);
-  host_->open_round(member.casting().job().id, part.spec);
+  const RoundAssignment part =
+      shard_part(member.part(round), member.job_assignment().job(), shards_);
+  host_->open_round(member.job_assignment().job().id, part.spec);
   parts_.emplace_back(round, part);
 }
 
@@ -83,7 +84,7 @@ std::optional<RoundReport> EdgeDaemon::next_report() {
   report.edge = reading.edge;
   report.memory_peak = {std::int64_t(reading[HostCount::kOpenSlotsPeak]) * slot_.count};
   if (found == parts_.end()) return report;
-  const Part& part = found->second;
+  const RoundAssignment& part = found->second;
   for (int bit = 0; bit < part.spec.members; ++bit) {
     const IslandId sender = part.clique[std::size_t(bit)];
     if (bit == part.spec.own || std::size_t(sender) >= account->accepted.size()) continue;

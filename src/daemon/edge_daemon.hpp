@@ -12,11 +12,11 @@ struct EdgeDaemonSettings {
   InjectorSettings on_receive, on_send;
 };
 
-class EdgeDaemon final : public Performer {
+class EdgeDaemon final : public MemberRole {
  public:
   explicit EdgeDaemon(const EdgeDaemonSettings& settings) : settings_(settings) {}
 
-  // Performer
+  // MemberRole
   [[nodiscard]] Result<bool> prepare(const Member& member) override;
   [[nodiscard]] bool ready() override { return true; }
   void open_round(const Member& member, RoundId round) override;
@@ -34,7 +34,7 @@ class EdgeDaemon final : public Performer {
   std::unique_ptr<EdgeHost> host_;
   Bytes slot_{0};  // of memory, as the plan counts it
   int shards_ = 1;
-  std::vector<std::pair<RoundId, Part>> parts_;  // of rounds that are not reported
+  std::vector<std::pair<RoundId, RoundAssignment>> parts_;  // of rounds that are not reported
 };
 
 }  // namespace cotillion

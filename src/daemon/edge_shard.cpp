@@ -180,7 +180,7 @@ void EdgeShard::run() {
     }
     // What the driver did not take out for us, for want of room or on another queue, comes here.
     if (!more) more = hear_groups(streams_, streams_.receive(groups_));
-    be_punctual();
+    meet_deadlines();
     publish();
     if (more && ++since_poll < kBatchesBetweenPolls) continue;
     since_poll = 0;
@@ -252,7 +252,7 @@ void EdgeShard::hear_requests() {
   out_.flush();
 }
 
-void EdgeShard::be_punctual() {
+void EdgeShard::meet_deadlines() {
   const Instant now = clock_.now();
   count_overflows(now);
   on_receive_.due(now, [&](std::uint64_t place, ByteView packet) {

@@ -48,7 +48,7 @@ class EdgeShard final : private Outbox {
   void hear_requests();
   void hear(Instant now, SourceId source, ByteView packet);
   void pass_on(Instant now, SourceId source, ByteView packet);
-  void be_punctual();
+  void meet_deadlines();
   void wait(bool busy);
   void count_overflows(Instant now);
   void publish();

@@ -36,10 +36,10 @@ int measure() {
       return 1;
     }
     const JobSpec& job = rig.islands().job();
-    const Seconds length =
+    const RealDuration length =
         transfer_time({std::int64_t(chunk_count(job) * payload_bytes(job))}, settings.rate);
     if (round > 1)  // the first warms up
-      late[flooded ? 1 : 0].push_back((Seconds(rig.clock().now() - opened) - length).ms());
+      late[flooded ? 1 : 0].push_back((RealDuration(rig.clock().now() - opened) - length).ms());
     rig.islands().expect_exact();
     if (round == 1) heard.assign(rig.islands().sent().begin(), rig.islands().sent().end());
     if (flood) {

@@ -24,14 +24,15 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
   const Assignment& job = member.assignment();
   const IslandId self = job.you.island;
   const PlanFile& plan = member.plan();
-  const Casting& casting = member.casting();
-  if (chunk_count(casting.job()) < ChunkId(job.shards))
+  const JobAssignment& job_assignment = member.job_assignment();
+  if (chunk_count(job_assignment.job()) < ChunkId(job.shards))
     return failure(fmt::format("{} shards for {} chunks; use fewer shards", job.shards,
-                               chunk_count(casting.job())));
+                               chunk_count(job_assignment.job())));
   if (door_) {
-    auto desk = Desk::make(desk_spec(casting.job(), job.shards, plan.map, self));
-    if (!desk) return Unexpected<Error>{desk.error()};
-    desk_.emplace(std::move(*desk));
+    auto region =
+        ExchangeRegion::make(region_spec(job_assignment.job(), job.shards, plan.map, self));
+    if (!region) return Unexpected<Error>{region.error()};
+    region_.emplace(std::move(*region));
   }
   const RoleSettings role{Payloads::kReal, job.exponent, settings_.place.round_trip_margin};
   const auto edge = read_endpoint(member.seat({self, Role::kEdge}).address);
@@ -44,19 +45,20 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
   hosting.port = job.port;
   hosting.cores = settings_.place.cores;
   hosting.receive_buffer = settings_.place.receive_buffer;
-  hosting.sending = sender_role(casting);
+  hosting.sending = sender_role(job_assignment);
   // Threads of real machines wake late. What was missed may be made up for while edges still wait.
   hosting.sending.catch_up =
-      std::max(hosting.sending.catch_up, Duration{casting.settings().patience.ps / 2});
-  hosting.receiving = receiver_role(plan, casting, role, self);
+      std::max(hosting.sending.catch_up, Duration{job_assignment.settings().grace.ps / 2});
+  hosting.receiving = receiver_role(plan, job_assignment, role, self);
   hosting.merging.progress = job.progress;
   hosting.merging.missing = job.missing;
   hosting.exponent = job.exponent;
   hosting.self = self;
-  hosting.elements = casting.job().elements;
+  hosting.elements = job_assignment.job().elements;
   hosting.own_boot = settings_.place.boot;
   hosting.edge_boot = member.seat({self, Role::kEdge}).boot;
-  auto host = IslandHost::start(hosting, casting.job(), job.shards, desk_ ? &*desk_ : nullptr);
+  auto host =
+      IslandHost::start(hosting, job_assignment.job(), job.shards, region_ ? &*region_ : nullptr);
   if (!host) return Unexpected<Error>{host.error()};
   host_ = std::move(*host);
   return true;
@@ -66,21 +68,22 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
 bool IslandDaemon::ready() {
   if (!door_) return true;
   if (!door_->seated()) return false;
-  for (int f = 0; f < desk_->fragments(); ++f)
-    if (desk_->fragment(f).offers.load(std::memory_order_acquire) == 0) return false;
+  for (int f = 0; f < region_->fragments(); ++f)
+    if (region_->fragment(f).offers.load(std::memory_order_acquire) == 0) return false;
   return true;
 }
 
 void IslandDaemon::open_round(const Member& member, RoundId round) {
-  const Casting& casting = member.casting();
+  const JobAssignment& job_assignment = member.job_assignment();
   const IslandId self = member.assignment().you.island;
   RoundOpening opening;
   opening.part = member.part(round);
-  const MulticastGroup* group = casting.groups().of(casting.phase_of(round), self);
+  const MulticastGroup* group = job_assignment.groups().of(job_assignment.phase_of(round), self);
   if (group != nullptr) opening.group = group->address;
   opening.part.sends = opening.part.sends && group != nullptr;
   if (round < member.last_round())
-    if (const Part next = member.part(round + 1); next.sends) opening.next_stream = next.stream;
+    if (const RoundAssignment next = member.part(round + 1); next.sends)
+      opening.next_stream = next.stream;
   host_->open_round(opening);
 }
 
@@ -88,7 +91,7 @@ void IslandDaemon::close_round(RoundId) {}
 
 std::optional<RoundReport> IslandDaemon::next_report() {
   auto report = host_->next_report();
-  if (report && desk_) report->steps = desk_->words().steps.load(std::memory_order_relaxed);
+  if (report && region_) report->steps = region_->words().steps.load(std::memory_order_relaxed);
   return report;
 }
 
@@ -100,15 +103,15 @@ std::string IslandDaemon::look(const Member& member, Instant now) {
     const std::uint64_t wrong = host_->reading().wrong;
     return wrong == 0 ? "" : fmt::format("{} elements of sums are wrong", wrong);
   }
-  switch (door_->look(&*desk_)) {
-    case DeskDoor::Visit::kSeated:
+  switch (door_->look(&*region_)) {
+    case AgentListener::Visit::kAttached:
       if (settings_.log != nullptr)
         settings_.log->info("training code came", {{"process", door_->process()}});
       break;
-    case DeskDoor::Visit::kLeft:
+    case AgentListener::Visit::kLeft:
       left_ = true;
       break;
-    case DeskDoor::Visit::kNothing:
+    case AgentListener::Visit::kNothing:
       break;
   }
   if (plays) tell_round(member, now);
@@ -119,24 +122,24 @@ std::string IslandDaemon::look(const Member& member, Instant now) {
 }
 
 void IslandDaemon::tell_round(const Member& member, Instant now) {
-  const Casting& casting = member.casting();
-  const auto start = [&](RoundId round) { return casting.start_of(round, member.origin()); };
+  const JobAssignment& job_assignment = member.job_assignment();
+  const auto start = [&](RoundId round) { return job_assignment.start_of(round, member.origin()); };
   const RoundId before = round_;
   while (round_ < member.last_round() && start(round_ + 1) <= now) ++round_;
   if (round_ == before) return;
-  DeskWords& words = desk_->words();
+  RegionHeader& words = region_->words();
   words.begins_ns = wall_of(start(round_), settings_.place.zero);
   words.ends_ns = wall_of(start(round_ + 1), settings_.place.zero);
   words.round = round_;
-  desk_->tell(DeskStage::kPlaying, {});
+  region_->tell(ExchangeState::kPlaying, {});
 }
 
 // An edge says something in every round. Where it has not, what others sent may well have come to
 // it, and they are not to blame.
 bool IslandDaemon::edge_is_silent(const Member& member, const IslandReading& reading) {
   const RoundId round = reading.missing_round;
-  const bool silent =
-      !reading.missing.empty() && reading.heard < member.casting().start_of(round, member.origin());
+  const bool silent = !reading.missing.empty() &&
+                      reading.heard < member.job_assignment().start_of(round, member.origin());
   if (silent == silent_) return silent;
   silent_ = silent;
   const std::string& edge = member.seat({member.assignment().you.island, Role::kEdge}).address;
@@ -156,27 +159,29 @@ void IslandDaemon::tell_lateness(const Member& member) {
   for (const ReportedAbsence& absence : reading.missing)
     late.push_back(fmt::format("{} lacks in {} of {} chunks from chunk {} on",
                                member.plan().map.islands[std::size_t(absence.contributor)].name,
-                               absence.chunks, member.casting().job_chunks(), absence.first_chunk));
+                               absence.chunks, member.job_assignment().job_chunks(),
+                               absence.first_chunk));
   const std::string text =
       late.empty() ? ""
                    : fmt::format("in {}, {}", clique_text(member, reading.missing_round),
                                  fmt::join(late, ", "));
-  if (desk_ && text != desk_->words().late.read()) desk_->words().late.write(text);
+  if (region_ && text != region_->words().late.read()) region_->words().late.write(text);
 }
 
 Metrics IslandDaemon::metrics(const MetricLabels& labels) const {
   Metrics metrics = to_metrics(host_->reading(), labels);
-  if (desk_)
+  if (region_)
     metrics.push_back(metric_of("cotillion_island_steps_total", labels,
-                                double(desk_->words().steps.load(std::memory_order_relaxed))));
+                                double(region_->words().steps.load(std::memory_order_relaxed))));
   return metrics;
 }
 
 void IslandDaemon::end(const Member& member) {
   if (host_ != nullptr) host_->stop();
-  if (!desk_) return;
-  desk_->tell(member.state() == MemberState::kDone ? DeskStage::kEnded : DeskStage::kFailed,
-              member.reason());
+  if (!region_) return;
+  region_->tell(
+      member.state() == MemberState::kDone ? ExchangeState::kEnded : ExchangeState::kFailed,
+      member.reason());
 }
 
 }  // namespace cotillion

@@ -1,10 +1,10 @@
 // One island's agent as a daemon: its part in the job, played by an IslandHost, for training code
-// that sits at the desk.
+// that sits at the region.
 #pragma once
 
 #include "daemon/island_host.hpp"
 #include "daemon/member_daemon.hpp"
-#include "exchange/desk_door.hpp"
+#include "exchange/agent_listener.hpp"
 
 namespace cotillion {
 
@@ -13,13 +13,13 @@ struct IslandDaemonSettings {
   DaemonLog* log = nullptr;
 };
 
-class IslandDaemon final : public Performer {
+class IslandDaemon final : public MemberRole {
  public:
   // Without a door nobody trains: it rehearses with numbers that everyone knows, and checks sums.
-  IslandDaemon(const IslandDaemonSettings& settings, std::optional<DeskDoor> door)
+  IslandDaemon(const IslandDaemonSettings& settings, std::optional<AgentListener> door)
       : settings_(settings), door_(std::move(door)) {}
 
-  // Performer
+  // MemberRole
   [[nodiscard]] Result<bool> prepare(const Member& member) override;
   [[nodiscard]] bool ready() override;
   void open_round(const Member& member, RoundId round) override;
@@ -31,7 +31,7 @@ class IslandDaemon final : public Performer {
 
   // Null before it has its part.
   [[nodiscard]] const IslandHost* host() const { return host_.get(); }
-  [[nodiscard]] const Desk* desk() const { return desk_ ? &*desk_ : nullptr; }
+  [[nodiscard]] const ExchangeRegion* region() const { return region_ ? &*region_ : nullptr; }
 
  private:
   void tell_round(const Member& member, Instant now);
@@ -39,8 +39,8 @@ class IslandDaemon final : public Performer {
   [[nodiscard]] bool edge_is_silent(const Member& member, const IslandReading& reading);
 
   IslandDaemonSettings settings_;
-  std::optional<DeskDoor> door_;
-  std::optional<Desk> desk_;
+  std::optional<AgentListener> door_;
+  std::optional<ExchangeRegion> region_;
   std::unique_ptr<IslandHost> host_;
   RoundId round_ = 0;    // in play
   bool left_ = false;    // training code has

@@ -35,8 +35,8 @@ void IslandReading::add(const IslandReading& other) {
   heard = std::max(heard, other.heard);
 }
 
-DeskSpec desk_spec(const JobSpec& job, int shards, const Map& map, IslandId self) {
-  DeskSpec spec;
+RegionSpec region_spec(const JobSpec& job, int shards, const Map& map, IslandId self) {
+  RegionSpec spec;
   spec.elements = job.elements;
   spec.self = self;
   for (const Island& island : map.islands) spec.islands.push_back(island.name);
@@ -54,7 +54,7 @@ DeskSpec desk_spec(const JobSpec& job, int shards, const Map& map, IslandId self
 
 Result<std::unique_ptr<IslandHost>> IslandHost::start(const IslandHostSettings& settings,
                                                       const JobSpec& job, int shards,
-                                                      const Desk* desk) {
+                                                      const ExchangeRegion* region) {
   if (chunk_count(job) < ChunkId(shards) * ChunkId(job.fragments))
     return failure(fmt::format("{} shards of {} fragments for a model of {} chunks; use fewer",
                                shards, job.fragments, chunk_count(job)));
@@ -66,7 +66,7 @@ Result<std::unique_ptr<IslandHost>> IslandHost::start(const IslandHostSettings& 
   auto host = std::unique_ptr<IslandHost>(new IslandHost(job));
   host->accounts_.resize(std::size_t(shards));
   for (int i = 0; i < shards; ++i) {
-    auto shard = IslandShard::make(settings, shard_job(job, i, shards), i, desk);
+    auto shard = IslandShard::make(settings, shard_job(job, i, shards), i, region);
     if (!shard) return Unexpected<Error>{shard.error().within(fmt::format("shard {}", i))};
     host->shards_.push_back(std::move(*shard));
   }

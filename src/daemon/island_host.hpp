@@ -1,5 +1,5 @@
 // An island on real sockets: sends its stream to the plan's groups at the plan's instants, hears
-// the sums of its edge, asks for what was lost, and lays corrections on the desk. One thread for
+// the sums of its edge, asks for what was lost, and lays corrections on the region. One thread for
 // each shard, with a socket, a sender and a receiver of its own.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include "daemon/edge_reading.hpp"
 #include "daemon/udp_socket.hpp"
 #include "exchange/clock.hpp"
-#include "exchange/desk.hpp"
+#include "exchange/exchange_region.hpp"
 #include "job/messages.hpp"
 #include "job/roles.hpp"
 
@@ -36,7 +36,7 @@ struct IslandHostSettings {
 
 // One round, as the host tells it.
 struct RoundOpening {
-  Part part;
+  RoundAssignment part;
   Ipv4Address group = 0;   // of its stream
   StreamSpec next_stream;  // of the round after this one; round 0: none
 };
@@ -53,8 +53,8 @@ struct IslandReading {
   HostCounters host;
   SenderCounters sender;
   ReceiverCounters receiver;
-  std::uint64_t corrections = 0;         // laid on the desk, or checked in a rehearsal
-  std::uint64_t wrong = 0;               // elements of sums, in a rehearsal
+  std::uint64_t corrections = 0;         // laid on the region, or checked in a synthetic_model
+  std::uint64_t wrong = 0;               // elements of sums, in a synthetic_model
   Duration copy_age_max{0};              // the oldest copy that was sent
   Bytes sums_max{0};                     // the most memory of sums that wait to be merged
   Duration held_up{0};                   // copies that waited for training code to let go
@@ -69,12 +69,11 @@ class IslandShard;
 
 class IslandHost {
  public:
-  // The desk must outlive it, with fragments as desk_spec says; without one it is a rehearsal
-  // (daemon/rehearsal.hpp). Everything that can be refused is
-  // refused here.
+  // The region must outlive it, with fragments as region_spec says; without one it is a
+  // synthetic_model (daemon/synthetic_model.hpp). Everything that can be refused is refused here.
   [[nodiscard]] static Result<std::unique_ptr<IslandHost>> start(const IslandHostSettings& settings,
                                                                  const JobSpec& job, int shards,
-                                                                 const Desk* desk);
+                                                                 const ExchangeRegion* region);
   ~IslandHost();  // stops
   IslandHost(const IslandHost&) = delete;
   IslandHost& operator=(const IslandHost&) = delete;
@@ -98,7 +97,7 @@ class IslandHost {
   RoundId reported_ = 0;
 };
 
-// The desk of an island: a fragment for every shard's every fragment, in the order of elements.
-[[nodiscard]] DeskSpec desk_spec(const JobSpec& job, int shards, const Map& map, IslandId self);
+// The region of an island: a fragment for every shard's every fragment, in the order of elements.
+[[nodiscard]] RegionSpec region_spec(const JobSpec& job, int shards, const Map& map, IslandId self);
 
 }  // namespace cotillion

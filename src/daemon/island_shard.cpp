@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "daemon/rehearsal.hpp"
+#include "daemon/synthetic_model.hpp"
 
 namespace cotillion {
 namespace {
@@ -28,7 +28,7 @@ ReceiverSettings letting_go(ReceiverSettings settings) {
 
 Result<std::unique_ptr<IslandShard>> IslandShard::make(const IslandHostSettings& settings,
                                                        const ShardJob& part, int shard,
-                                                       const Desk* desk) {
+                                                       const ExchangeRegion* region) {
   UdpSettings udp;
   udp.bind = settings.own;
   if (udp.bind.port != 0) udp.bind.port = std::uint16_t(udp.bind.port + shard);
@@ -38,11 +38,11 @@ Result<std::unique_ptr<IslandShard>> IslandShard::make(const IslandHostSettings&
   auto socket = UdpSocket::open(udp);
   if (!socket) return Unexpected<Error>{socket.error().within("hearing sums")};
   return std::unique_ptr<IslandShard>(
-      new IslandShard(settings, part, shard, desk, std::move(*socket)));
+      new IslandShard(settings, part, shard, region, std::move(*socket)));
 }
 
 IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard,
-                         const Desk* desk, UdpSocket socket)
+                         const ExchangeRegion* region, UdpSocket socket)
     : clock_(settings.clock),
       shard_(shard),
       core_(settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]),
@@ -55,7 +55,7 @@ IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& par
       sending_(settings.sending),
       edge_{settings.edge.address, std::uint16_t(settings.edge.port + shard)},
       group_port_(std::uint16_t(settings.port + shard)),
-      desk_(desk),
+      region_(region),
       self_(settings.self),
       snapshots_(job_, Grid(settings.exponent), settings.receiving.live_rounds, Payloads::kReal,
                  this),
@@ -67,8 +67,8 @@ IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& par
       sums_(16),
       out_(socket_),
       correction_(elements_per_chunk(job_)),
-      average_(desk == nullptr ? elements_per_chunk(job_) : 0) {
-  if (desk_ != nullptr) agent_.emplace(*desk_, on_desk(0), job_.fragments);
+      average_(region == nullptr ? elements_per_chunk(job_) : 0) {
+  if (region_ != nullptr) agent_.emplace(*region_, in_region(0), job_.fragments);
 }
 
 void IslandShard::open_round(const RoundOpening& opening) {
@@ -108,8 +108,8 @@ void IslandShard::run() {
   while (!stopping_.load(std::memory_order_acquire)) {
     if (has_mail_.load(std::memory_order_acquire)) read_mail();
     const bool more = hear();
-    be_punctual();
-    wait(run_errands() || more);
+    meet_deadlines();
+    wait(run_merges() || more);
   }
   run_the_last();
   publish(clock_.now());
@@ -133,8 +133,9 @@ void IslandShard::read_mail() {
     if (!opened) continue;
     parts_.push_back(opening.part);
     if (parts_.size() > std::size_t(snapshots_.live_rounds())) parts_.erase(parts_.begin());
-    for (int f = 0; desk_ != nullptr && opening.part.sends && f < job_.fragments; ++f)
-      if (desk_->fragment(on_desk(f)).wanted_ns.load() <= wall_ns(now))  // else an earlier round's
+    for (int f = 0; region_ != nullptr && opening.part.sends && f < job_.fragments; ++f)
+      if (region_->fragment(in_region(f)).wanted_ns.load() <=
+          wall_ns(now))  // else an earlier round's
         note_wanted(opening.part.stream, f);
     upcoming_.push_back(std::move(opening));
   }
@@ -163,10 +164,10 @@ bool IslandShard::hear() {
   return came == sums_.capacity();
 }
 
-void IslandShard::be_punctual() {
+void IslandShard::meet_deadlines() {
   const Instant now = clock_.now();
   if (receiver_.next_deadline() <= now) receiver_.on_time(now, *this, *this);
-  if (!errand_) (void)set_out();  // a merge comes before the next copy
+  if (!current_merge_) (void)set_out();  // a merge comes before the next copy
   begin_stream(now);
   const bool sending = !sender_.all_sent();
   if (sender_.next_deadline() <= now) send_what_is_due(now);
@@ -198,14 +199,14 @@ void IslandShard::send_what_is_due(Instant now) {
     if (copy.when > now) return sender_.on_time(now, *this);
     if (!agent_) return sender_.on_time(now, *this);
     const int fragment = fragment_of(job_, copy.chunk);
-    const int place = on_desk(fragment);
+    const int place = in_region(fragment);
     if (waits(fragment) || !agent_->take_hold(fragment)) {
       if (held_up_since_ == kNever) held_up_since_ = now;
       return sender_.on_time(copy.when - Duration{1}, *this);
     }
     if (held_up_since_ != kNever) counted_.held_up = counted_.held_up + (now - held_up_since_);
     held_up_since_ = kNever;
-    const std::int64_t age = wall_ns(now) - desk_->fragment(place).offered_ns;
+    const std::int64_t age = wall_ns(now) - region_->fragment(place).offered_ns;
     counted_.copy_age_max = std::max(counted_.copy_age_max,
                                      Duration{std::clamp<std::int64_t>(age, 0, kAgeMost) * 1000});
     // Later than a burst may make up for, the sender is told the time, slips, and comes to no other
@@ -221,31 +222,32 @@ void IslandShard::send_what_is_due(Instant now) {
 }
 
 Instant IslandShard::may_send_until(Instant now) const {
-  if (!errand_ || sender_.is_past(errand_->round + 1, next_)) return now;
+  if (!current_merge_ || sender_.is_past(current_merge_->round + 1, next_)) return now;
   return std::min(now, sender_.departure(next_) - Duration{1});
 }
 
 // When training code should have offered a fragment anew, if nothing is late.
 void IslandShard::note_wanted(const StreamSpec& stream, int fragment) {
-  if (desk_ == nullptr) return;
+  if (region_ == nullptr) return;
   const Instant when = sending_.exchange == Exchange::kWhole
                            ? stream.start
                            : planned_departure(stream, sending_, job_, first_chunk(job_, fragment));
-  desk_->fragment(on_desk(fragment)).wanted_ns.store(wall_ns(when), std::memory_order_release);
+  region_->fragment(in_region(fragment)).wanted_ns.store(wall_ns(when), std::memory_order_release);
 }
 
 bool IslandShard::waits(int fragment) const {
-  return std::any_of(errands_.begin(), errands_.end(),
-                     [&](const Errand& errand) { return errand.fragment == fragment; });
+  return std::any_of(pending_merges_.begin(), pending_merges_.end(),
+                     [&](const PendingMerge& pending) { return pending.fragment == fragment; });
 }
 
-const Part* IslandShard::part_of(RoundId round) const {
-  const auto found = std::find_if(parts_.begin(), parts_.end(),
-                                  [&](const Part& part) { return part.spec.round == round; });
+const RoundAssignment* IslandShard::part_of(RoundId round) const {
+  const auto found = std::find_if(parts_.begin(), parts_.end(), [&](const RoundAssignment& part) {
+    return part.spec.round == round;
+  });
   return found == parts_.end() ? nullptr : &*found;
 }
 
-std::vector<ReportedAbsence> IslandShard::absences(const Part& part, ChunkId from,
+std::vector<ReportedAbsence> IslandShard::absences(const RoundAssignment& part, ChunkId from,
                                                    ChunkId to) const {
   std::vector<ReportedAbsence> list;
   const auto masks = receiver_.contributors(part.spec.round);
@@ -273,9 +275,9 @@ void IslandShard::wait(bool busy) {
 Instant IslandShard::next_deadline() const {
   Instant due = std::min(receiver_.next_deadline(), published_at_ + kPublishEvery);
   if (held_up_since_ == kNever) due = std::min(due, sender_.next_deadline());
-  if (!agent_ && (errand_ || !errands_.empty())) due = std::min(due, rest_until_);
+  if (!agent_ && (current_merge_ || !pending_merges_.empty())) due = std::min(due, rest_until_);
   if (!upcoming_.empty()) due = std::min(due, upcoming_.front().part.stream.start);
-  if (desk_is_held_ || held_up_since_ != kNever) due = std::min(due, clock_.now() + kDeskRetry);
+  if (region_is_held_ || held_up_since_ != kNever) due = std::min(due, clock_.now() + kRegionRetry);
   return due;
 }
 
@@ -283,7 +285,7 @@ void IslandShard::publish(Instant now) {
   published_at_ = now;
   if (now - missing_at_ >= kMissingEvery) {
     missing_at_ = now;
-    for (const Part& part : parts_)
+    for (const RoundAssignment& part : parts_)
       if (part.spec.expected != 0 && part.spec.last_deadline <= now) {
         counted_.missing = absences(part, 0, chunk_count(job_));
         counted_.missing_round = part.spec.round;
@@ -304,13 +306,13 @@ void IslandShard::publish(Instant now) {
 
 bool IslandShard::keep(RoundId round, int fragment) {
   if (agent_) agent_->fly(fragment, round);
-  if (agent_) desk_->fragment(on_desk(fragment)).copied.store(round, std::memory_order_release);
+  if (agent_) region_->fragment(in_region(fragment)).copied.store(round, std::memory_order_release);
   return true;
 }
 
 void IslandShard::snapshot(RoundId round, std::uint64_t first, std::span<float> values) {
   if (!agent_) {
-    const Rehearsed own(self_, round);
+    const SyntheticModel own(self_, round);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = own.at(first_element_ + first + i);
     return;
   }
@@ -324,7 +326,7 @@ void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
   ShardAccount account;
   account.round = round;
   account.mixing.resize(std::size_t(islands_));
-  if (const Part* part = part_of(round); part != nullptr) {
+  if (const RoundAssignment* part = part_of(round); part != nullptr) {
     for (const Absence& absence : absent)
       account.absences.push_back({part->clique[std::size_t(absence.member)], absence.chunks,
                                   first_chunk_ + absence.first_chunk});

@@ -1,4 +1,5 @@
-// One thread of an island: a socket, a sender, a receiver, and the loop between them and the desk.
+// One thread of an island: a socket, a sender, a receiver, and the loop between them and the
+// region.
 #pragma once
 
 #include <atomic>
@@ -11,18 +12,18 @@
 #include "daemon/send_batch.hpp"
 #include "daemon/shards.hpp"
 #include "daemon/wakeup.hpp"
-#include "exchange/desk_agent.hpp"
+#include "exchange/exchange_agent.hpp"
 
 namespace cotillion {
 
 // Training code holds a fragment for as long as a copy takes.
-inline constexpr Duration kDeskRetry{200'000'000};
+inline constexpr Duration kRegionRetry{200'000'000};
 
 class IslandShard final : private FragmentSource, private ReceiverEvents, private Outbox {
  public:
   [[nodiscard]] static Result<std::unique_ptr<IslandShard>> make(const IslandHostSettings& settings,
                                                                  const ShardJob& part, int shard,
-                                                                 const Desk* desk);
+                                                                 const ExchangeRegion* region);
 
   void run();  // the thread's whole life; returns after stop()
 
@@ -34,28 +35,28 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   [[nodiscard]] Endpoint own() const { return socket_.local(); }
 
  private:
-  // A correction to be laid on the desk, or checked in a rehearsal.
-  struct Errand {
+  // A correction to be laid on the region, or checked in a synthetic_model.
+  struct PendingMerge {
     RoundId round = 0;
     int fragment = 0;
   };
 
-  IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard, const Desk* desk,
-              UdpSocket socket);
+  IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard,
+              const ExchangeRegion* region, UdpSocket socket);
 
   void read_mail();
   [[nodiscard]] bool hear();  // false when nothing more is waiting
-  void be_punctual();
+  void meet_deadlines();
   void send_what_is_due(Instant now);
-  [[nodiscard]] bool run_errands();          // a slice of one; false when none can be run now
+  [[nodiscard]] bool run_merges();           // a slice of one; false when none can be run now
   [[nodiscard]] bool set_out();              // on the next one
-  void check(RoundId round, ChunkId chunk);  // in a rehearsal
+  void check(RoundId round, ChunkId chunk);  // in a synthetic_model
   void add_late(ChunkId chunk, std::span<float> correction);
   void lay_late();
   void come_back();
   void finish(RoundId round);
   void run_the_last();
-  [[nodiscard]] DeskAccount account_of(const Errand& errand) const;
+  [[nodiscard]] CorrectionAccount account_of(const PendingMerge& pending) const;
   void begin_stream(Instant now);
   void note_wanted(const StreamSpec& stream, int fragment);
   void wait(bool busy);
@@ -64,9 +65,9 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   [[nodiscard]] bool waits(int fragment) const;
   // No chunk may leave before what was merged into it in the round before.
   [[nodiscard]] Instant may_send_until(Instant now) const;
-  [[nodiscard]] int on_desk(int fragment) const { return shard_ * job_.fragments + fragment; }
-  [[nodiscard]] const Part* part_of(RoundId round) const;
-  [[nodiscard]] std::vector<ReportedAbsence> absences(const Part& part, ChunkId from,
+  [[nodiscard]] int in_region(int fragment) const { return shard_ * job_.fragments + fragment; }
+  [[nodiscard]] const RoundAssignment* part_of(RoundId round) const;
+  [[nodiscard]] std::vector<ReportedAbsence> absences(const RoundAssignment& part, ChunkId from,
                                                       ChunkId to) const;
   [[nodiscard]] std::int64_t wall_ns(Instant instant) const {
     return clock_.origin_ns() + instant.ps / 1000;
@@ -92,8 +93,8 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   const SenderSettings sending_;
   const Endpoint edge_;
   const std::uint16_t group_port_;
-  const Desk* desk_;  // none: a rehearsal
-  std::optional<DeskAgent> agent_;
+  const ExchangeRegion* region_;  // none: a synthetic_model
+  std::optional<ExchangeAgent> agent_;
   const IslandId self_;
   Snapshots snapshots_;
   Merge merge_;
@@ -102,19 +103,19 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   UdpSocket socket_;
   ReceiveBatch sums_;
   SendBatch out_;
-  std::vector<Part> parts_;             // of the live rounds
+  std::vector<RoundAssignment> parts_;  // of the live rounds
   std::vector<RoundOpening> upcoming_;  // whose streams have not begun
   Endpoint group_;                      // of the stream being sent
   StreamSpec next_stream_;
-  std::vector<Errand> errands_;    // not begun
-  std::optional<Errand> errand_;   // under way
-  ChunkId next_ = 0;               // chunk of it
-  std::vector<float> correction_;  // one chunk
-  std::vector<double> average_;    // the same, in a rehearsal
-  bool desk_is_held_ = false;      // by training code: an errand waits for that
+  std::vector<PendingMerge> pending_merges_;   // not begun
+  std::optional<PendingMerge> current_merge_;  // under way
+  ChunkId next_ = 0;                           // chunk of it
+  std::vector<float> correction_;              // one chunk
+  std::vector<double> average_;                // the same, in a synthetic_model
+  bool region_is_held_ = false;                // by training code: an pending waits for that
   bool retiring_ = false;
   Instant rest_until_{0};                       // before the next slice of a check
-  std::size_t heard_ = 0;                       // bytes, since the last slice of an errand
+  std::size_t heard_ = 0;                       // bytes, since the last slice of an pending
   std::map<ChunkId, std::vector<float>> late_;  // differences that wait for the next correction
   RoundId merged_round_ = 0;
   Instant held_up_since_ = kNever;

@@ -38,12 +38,13 @@ Result<Endpoint> read_endpoint(const std::string& text, std::uint16_t port) {
   return Endpoint{*address, port};
 }
 
-MemberDaemon::MemberDaemon(Line& line, Performer& performer, const MemberDaemonSettings& settings)
-    : line_(line),
-      performer_(performer),
+MemberDaemon::MemberDaemon(ControlChannel& channel, MemberRole& member_role,
+                           const MemberDaemonSettings& settings)
+    : channel_(channel),
+      member_role_(member_role),
       settings_(settings),
       member_(instant_now(settings.zero),
-              {settings.hello, settings.zero, settings.silence_patience}) {}
+              {settings.hello, settings.zero, settings.silence_timeout}) {}
 
 void MemberDaemon::say(LogLevel level, std::string_view event, LogFields fields) const {
   if (settings_.log != nullptr) settings_.log->say(level, event, fields);
@@ -53,8 +54,8 @@ bool MemberDaemon::run() {
   member_.begin(instant_now(settings_.zero), *this);
   say(LogLevel::kInfo, "called the coordinator", {{"clock", to_text(settings_.clock)}});
   notifier_.ready("waiting for a part in a job");
-  while (
-      take_turn(line_, member_, *this, settings_.zero, until_next(instant_now(settings_.zero)))) {
+  while (take_turn(channel_, member_, *this, settings_.zero,
+                   until_next(instant_now(settings_.zero)))) {
     const Instant now = instant_now(settings_.zero);
     if (!last_ && settings_.asked_to_stop())
       member_.refuse(now, "asked to stop by a signal", *this);
@@ -62,13 +63,13 @@ bool MemberDaemon::run() {
     if (playing_) keep_rounds(now);
     if (playing_) report(now);
     if (prepared_)
-      if (const std::string why = performer_.look(member_, now); !why.empty())
+      if (const std::string why = member_role_.look(member_, now); !why.empty())
         member_.refuse(now, why, *this);
     if (last_ && reported_ >= std::min(*last_, member_.last_round())) member_.stopped(now, *this);
     publish(now);
   }
   notifier_.stopping(reason());
-  performer_.end(member_);
+  member_role_.end(member_);
   const bool good = member_.state() == MemberState::kDone;
   say(good ? LogLevel::kInfo : LogLevel::kError, good ? "done" : "failed",
       {{"reason", reason()}, {"rounds", reported_}});
@@ -79,13 +80,13 @@ bool MemberDaemon::run() {
 
 void MemberDaemon::get_ready(Instant now) {
   if (std::exchange(unprepared_, false)) {
-    if (const auto made = performer_.prepare(member_); !made)
+    if (const auto made = member_role_.prepare(member_); !made)
       return member_.refuse(now, made.error().message, *this);
     prepared_ = true;
     say(LogLevel::kInfo, "has its part",
         {{"plan", member_.assignment().plan}, {"rounds", member_.assignment().rounds}});
   }
-  if (!prepared_ || member_.state() != MemberState::kPreparing || !performer_.ready()) return;
+  if (!prepared_ || member_.state() != MemberState::kPreparing || !member_role_.ready()) return;
   member_.ready(now, *this);
   say(LogLevel::kInfo, "ready");
   notifier_.status("ready for round one");
@@ -106,16 +107,16 @@ void MemberDaemon::stop(RoundId after, const std::string& reason) {
 // In the middle of the round before: early enough for a clock that is fast and a thread that is
 // late, and long after the one before that, whose place it takes, has closed.
 Instant MemberDaemon::opens(RoundId round) const {
-  const Casting& casting = member_.casting();
+  const JobAssignment& job_assignment = member_.job_assignment();
   if (round == 1) return Instant{INT64_MIN};
-  const Instant before = casting.start_of(round - 1, member_.origin());
-  const Duration half{(casting.start_of(round, member_.origin()) - before).ps / 2};
+  const Instant before = job_assignment.start_of(round - 1, member_.origin());
+  const Duration half{(job_assignment.start_of(round, member_.origin()) - before).ps / 2};
   return before + half;
 }
 
 Instant MemberDaemon::closes(RoundId round) const {
-  const Casting& casting = member_.casting();
-  return casting.start_of(round + 1, member_.origin()) + casting.settings().patience;
+  const JobAssignment& job_assignment = member_.job_assignment();
+  return job_assignment.start_of(round + 1, member_.origin()) + job_assignment.settings().grace;
 }
 
 Duration MemberDaemon::until_next(Instant now) const {
@@ -128,15 +129,15 @@ Duration MemberDaemon::until_next(Instant now) const {
 
 void MemberDaemon::keep_rounds(Instant now) {
   const RoundId last = member_.last_round();
-  while (opened_ < last && opens(opened_ + 1) <= now) performer_.open_round(member_, ++opened_);
-  while (closed_ < opened_ && closes(closed_ + 1) <= now) performer_.close_round(++closed_);
+  while (opened_ < last && opens(opened_ + 1) <= now) member_role_.open_round(member_, ++opened_);
+  while (closed_ < opened_ && closes(closed_ + 1) <= now) member_role_.close_round(++closed_);
 }
 
 // A round's sums may all be here long before its end, or there may be none to wait for: it is over
 // when everyone's stream has left and corrections are laid down.
 void MemberDaemon::report(Instant now) {
   for (;; due_.reset()) {
-    if (!due_) due_ = performer_.next_report();
+    if (!due_) due_ = member_role_.next_report();
     if (!due_ || closes(due_->round) > now) return;
     const auto& report = due_;
     if (report->round > member_.last_round()) continue;
@@ -147,7 +148,7 @@ void MemberDaemon::report(Instant now) {
       missing.push_back(
           fmt::format("{} in {} of {} chunks from {} on",
                       member_.plan().map.islands[std::size_t(absence.contributor)].name,
-                      absence.chunks, member_.casting().job_chunks(), absence.first_chunk));
+                      absence.chunks, member_.job_assignment().job_chunks(), absence.first_chunk));
     }
     const double measured = double(report->measured.ps) / 1e9;
     if (!missing.empty()) {
@@ -174,7 +175,7 @@ void MemberDaemon::publish(Instant now) {
   const bool prepared = prepared_ && member_.origin() != kNever;
   RoundId round = reported_;
   while (prepared && round < member_.last_round() &&
-         member_.casting().start_of(round + 1, member_.origin()) <= now)
+         member_.job_assignment().start_of(round + 1, member_.origin()) <= now)
     ++round;
   Metrics metrics = to_metrics(settings_.clock.estimate, {});
   for (int i = 0; i <= int(MemberState::kFailed); ++i) {
@@ -187,7 +188,7 @@ void MemberDaemon::publish(Instant now) {
   metrics.push_back(metric_of("cotillion_member_chunks_missing_total", who, double(missing_)));
   Json counted = Json::object();
   if (prepared_)
-    for (Metric& metric : performer_.metrics(who)) {
+    for (Metric& metric : member_role_.metrics(who)) {
       counted[metric.name] = metric.value;
       metrics.push_back(std::move(metric));
     }

@@ -1,4 +1,4 @@
-// What an edge's daemon and an island's have in common: a line to the coordinator, a part in its
+// What an edge's daemon and an island's have in common: a channel to the coordinator, a part in its
 // job, rounds that are opened ahead of time and reported when they are over, and an end.
 #pragma once
 
@@ -6,8 +6,8 @@
 #include <string>
 
 #include "daemon/clock_trust.hpp"
+#include "daemon/control_channel.hpp"
 #include "daemon/daemon_log.hpp"
-#include "daemon/line.hpp"
 #include "daemon/notify.hpp"
 #include "daemon/published_status.hpp"
 #include "daemon/udp_socket.hpp"
@@ -15,7 +15,7 @@
 namespace cotillion {
 
 // What differs.
-class Performer {
+class MemberRole {
  public:
   // Sockets, memory and threads, or why not.
   [[nodiscard]] virtual Result<bool> prepare(const Member& member) = 0;
@@ -34,7 +34,7 @@ class Performer {
   [[nodiscard]] virtual Metrics metrics(const MetricLabels& labels) const = 0;
 
  protected:
-  ~Performer() = default;
+  ~MemberRole() = default;
 };
 
 // Where it stands, and as who.
@@ -52,7 +52,7 @@ struct MemberPlace {
 struct MemberDaemonSettings {
   Hello hello;
   WallClock zero = 0;
-  Duration silence_patience{10'000'000'000'000};
+  Duration silence_timeout{10'000'000'000'000};
   ClockTrust clock;          // who vouches for this host's
   DaemonLog* log = nullptr;  // none: nobody listens
   std::function<bool()> asked_to_stop = [] { return false; };
@@ -60,7 +60,8 @@ struct MemberDaemonSettings {
 
 class MemberDaemon final : private MemberHost {
  public:
-  MemberDaemon(Line& line, Performer& performer, const MemberDaemonSettings& settings);
+  MemberDaemon(ControlChannel& channel, MemberRole& member_role,
+               const MemberDaemonSettings& settings);
 
   // Until the job has ended for this member; true when it ended as it should.
   [[nodiscard]] bool run();
@@ -71,7 +72,7 @@ class MemberDaemon final : private MemberHost {
   [[nodiscard]] const PublishedStatus& status() const { return status_; }
 
  private:
-  void send(const Message& message) override { line_.send(message); }
+  void send(const Message& message) override { channel_.send(message); }
   void prepare() override { unprepared_ = true; }
   void play(Instant origin) override;
   void stop(RoundId after, const std::string& reason) override;
@@ -85,8 +86,8 @@ class MemberDaemon final : private MemberHost {
   void publish(Instant now);
   void say(LogLevel level, std::string_view event, LogFields fields = {}) const;
 
-  Line& line_;
-  Performer& performer_;
+  ControlChannel& channel_;
+  MemberRole& member_role_;
   MemberDaemonSettings settings_;
   Member member_;
   bool unprepared_ = false, prepared_ = false, playing_ = false;

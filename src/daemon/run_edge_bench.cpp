@@ -88,7 +88,7 @@ class Sink {
         packets += (batch[i].bytes.size() + batch[i].segment - 1) / batch[i].segment;
       packets_.store(packets, std::memory_order_relaxed);
       pollfd watched{socket_->fd(), POLLIN, 0};
-      if (came == 0 && seconds_on(CLOCK_MONOTONIC) - heard_at > Seconds(spin_).seconds())
+      if (came == 0 && seconds_on(CLOCK_MONOTONIC) - heard_at > RealDuration(spin_).seconds())
         (void)poll(&watched, 1, 20);
     }
   }

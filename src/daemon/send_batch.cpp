@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kRunBytesMax = 65'000;  // of one piece, within an IPv4 datagram
 constexpr std::size_t kRunPacketsMax = 64;    // that every kernel with UDP_SEGMENT takes
-constexpr int kPatienceMs = 1;
+constexpr int kTimeoutMs = 1;
 
 }  // namespace
 
@@ -89,7 +89,7 @@ std::size_t SendBatch::send_from(std::size_t run) {
   int sent = sendmmsg(socket_.fd(), &messages_[run], left, MSG_DONTWAIT);
   if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS)) {
     pollfd full{socket_.fd(), POLLOUT, 0};
-    (void)poll(&full, 1, kPatienceMs);
+    (void)poll(&full, 1, kTimeoutMs);
     sent = sendmmsg(socket_.fd(), &messages_[run], left, MSG_DONTWAIT);
   }
   for (int i = 0; i < sent; ++i) {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/check.hpp"
-#include "job/casting.hpp"
+#include "job/job_assignment.hpp"
 #include "protocol/aggregation_spec.hpp"
 
 namespace cotillion {
@@ -55,7 +55,8 @@ struct ShardJob {
 
 // Every shard's part in a round: its stream leaves at an equal share of the rate, beside the
 // others. Chunks are `shards` times as far apart, so the last one may be due that much later.
-[[nodiscard]] inline Part shard_part(Part part, const JobSpec& whole, int shards) {
+[[nodiscard]] inline RoundAssignment shard_part(RoundAssignment part, const JobSpec& whole,
+                                                int shards) {
   if (shards == 1) return part;
   part.stream.rate = part.stream.rate / double(shards);
   const ChunkId chunks = chunk_count(whole);

@@ -24,9 +24,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kThreads = 4;
-constexpr int kWaiting = 16;                         // connections that the kernel keeps for us
-constexpr std::size_t kMostRead = 8192;              // of a request: line, headers and what follows
-constexpr auto kPatience = std::chrono::seconds(1);  // with one connection
+constexpr int kWaiting = 16;                      // connections that the kernel keeps for us
+constexpr std::size_t kMostRead = 8192;           // of a request: line, headers and what follows
+constexpr auto kGrace = std::chrono::seconds(1);  // with one connection
 constexpr auto kGoodbye = std::chrono::milliseconds(200);
 
 class Descriptor {
@@ -66,7 +66,7 @@ bool await(int fd, short what, int end, Clock::time_point until) {
 // over, when too much has come, or when the server is to end.
 class Connection final : public httplib::Stream {
  public:
-  Connection(int fd, int end) : fd_(fd), end_(end), until_(Clock::now() + kPatience) {}
+  Connection(int fd, int end) : fd_(fd), end_(end), until_(Clock::now() + kGrace) {}
 
   [[nodiscard]] bool is_readable() const override {
     return at_ < filled_ || await(fd_, POLLIN, end_, until_);

@@ -25,7 +25,7 @@ class Attribution {
     return edge == kNoAggregator ? plan_.map.edge : plan_.map.aggregators[std::size_t(edge)].spec;
   }
 
-  [[nodiscard]] Seconds packet_on(BitsPerSecond rate, IslandId receiver) const {
+  [[nodiscard]] RealDuration packet_on(BitsPerSecond rate, IslandId receiver) const {
     const EdgeSpec& spec = spec_of(receiver);
     return transfer_time(std::min(spec.chunk, plan_.map.payload) + spec.framing, rate);
   }

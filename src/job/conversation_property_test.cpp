@@ -53,9 +53,9 @@ ConversationSettings random_settings(Random& random) {
 // When everyone must have ended, whatever happened.
 Instant bound(const Coordinator& coordinator, const CoordinatorSettings& settings) {
   const Duration rounds =
-      coordinator.casting().start_of(RoundId(settings.rounds + 1), Instant{0}) - Instant{0};
-  return Instant{0} + settings.join_patience + settings.ready_patience + settings.lead + rounds +
-         settings.report_patience + settings.stop_patience + settings.silence_patience +
+      coordinator.job_assignment().start_of(RoundId(settings.rounds + 1), Instant{0}) - Instant{0};
+  return Instant{0} + settings.join_timeout + settings.ready_timeout + settings.lead + rounds +
+         settings.report_timeout + settings.stop_timeout + settings.silence_timeout +
          milliseconds(1000);
 }
 

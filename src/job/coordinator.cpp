@@ -39,19 +39,19 @@ bool collide(const std::string& a, const std::string& b, int shards) {
 
 Result<Coordinator> Coordinator::make(Instant now, const PlanFile& plan, std::string text,
                                       const CoordinatorSettings& settings) {
-  auto casting = Casting::make(plan, settings.casting);
-  if (!casting) return Unexpected<Error>{casting.error()};
-  return Coordinator(now, plan, std::move(text), std::move(*casting), settings);
+  auto job_assignment = JobAssignment::make(plan, settings.job_settings);
+  if (!job_assignment) return Unexpected<Error>{job_assignment.error()};
+  return Coordinator(now, plan, std::move(text), std::move(*job_assignment), settings);
 }
 
-Coordinator::Coordinator(Instant now, const PlanFile& plan, std::string text, Casting casting,
-                         const CoordinatorSettings& settings)
+Coordinator::Coordinator(Instant now, const PlanFile& plan, std::string text,
+                         JobAssignment job_assignment, const CoordinatorSettings& settings)
     : map_(plan.map),
       text_(std::move(text)),
       fingerprint_(fingerprint(text_)),
-      casting_(std::move(casting)),
+      job_assignment_(std::move(job_assignment)),
       settings_(settings),
-      slack_(Duration{std::llround(plan.plan.settings.slack.ps)} + casting_.added_slack()),
+      slack_(Duration{std::llround(plan.plan.settings.slack.ps)} + job_assignment_.added_slack()),
       since_(now) {
   for (IslandId island = 0; island < map_.island_count(); ++island)
     for (const Role role : {Role::kIsland, Role::kEdge}) {
@@ -187,7 +187,7 @@ std::string Coordinator::objection(const Place& place, const RoundReport& report
   const std::size_t n = map_.islands.size();
   const auto unknown = [&](IslandId island) { return island < 0 || std::size_t(island) >= n; };
   for (const ReportedAbsence& absence : report.absences)
-    if (unknown(absence.contributor) || absence.chunks > casting_.job_chunks())
+    if (unknown(absence.contributor) || absence.chunks > job_assignment_.job_chunks())
       return fmt::format("reported an absence in round {} that cannot be", report.round);
   for (const ReportedArrival& arrival : report.arrivals)
     if (unknown(arrival.sender))
@@ -327,17 +327,17 @@ std::string Coordinator::clocks_apart() const {
     else if (second == nullptr || place.clock.error_ns > second->clock.error_ns)
       second = &place;
   }
-  const Duration patience = settings_.casting.patience;
+  const Duration grace = settings_.job_settings.grace;
   const auto known = [](const Place& place) {
     return Duration{std::min<std::int64_t>(place.clock.error_ns, INT64_MAX / 4000) * 1000};
   };
-  if (second == nullptr || known(*worst) + known(*second) <= patience) return {};
+  if (second == nullptr || known(*worst) + known(*second) <= grace) return {};
   return fmt::format(
       "the clocks of {} and {} are known to ±{} and ±{} only, but edges wait {} beyond the plan's "
       "latest arrival (each round has {} of slack): keep clocks by PTP or NTP, or set more "
-      "patience and plan with more slack",
-      name(*worst), name(*second), to_text(known(*worst)), to_text(known(*second)),
-      to_text(patience), to_text(slack_));
+      "grace and plan with more slack",
+      name(*worst), name(*second), to_text(known(*worst)), to_text(known(*second)), to_text(grace),
+      to_text(slack_));
 }
 
 void Coordinator::assign(Instant now, CoordinatorOutbox& out) {
@@ -345,12 +345,12 @@ void Coordinator::assign(Instant now, CoordinatorOutbox& out) {
   state_ = State::kAssigned;
   since_ = now;
   Assignment assignment;
-  assignment.job = casting_.job().id;
+  assignment.job = job_assignment_.job().id;
   assignment.epoch = settings_.epoch;
   assignment.rounds = settings_.rounds;
   assignment.plan = fingerprint_;
   assignment.plan_text = text_;
-  assignment.casting = settings_.casting;
+  assignment.job_settings = settings_.job_settings;
   assignment.exponent = settings_.exponent;
   assignment.progress = settings_.progress;
   assignment.missing = settings_.missing;
@@ -420,7 +420,7 @@ void Coordinator::tell_stop(Instant now, const Stop& stop, CoordinatorOutbox& ou
   since_ = now;
   Instant ends = now;
   if (stop.after > 0) ends = std::max(ends, report_due(stop.after));
-  stop_by_ = ends + settings_.stop_patience;
+  stop_by_ = ends + settings_.stop_timeout;
   out.note(stop.after > 0 && stop.after < RoundId(settings_.rounds)
                ? fmt::format("stopping after round {}: {}", stop.after, stop.reason)
                : fmt::format("stopping: {}", stop.reason));

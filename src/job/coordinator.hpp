@@ -41,7 +41,7 @@ struct CoordinatorSettings {
   int exponent = 0;     // of i32 jobs
   double progress = 1;  // that merges keep (protocol/merge)
   Missing missing = Missing::kMeanOfPresent;
-  CastingSettings casting;
+  JobSettings job_settings;
   std::uint16_t port = kUdpPort;     // of the groups
   int shards = 1;                    // threads that share the work at every member
   Duration lead{2'000'000'000'000};  // from everyone's readiness to round one, at least
@@ -53,11 +53,11 @@ struct CoordinatorSettings {
   OnLoss on_loss = OnLoss::kGoOn;
   // How long is waited: for everyone to join, to be ready, to report after the end of a round, to
   // stop, to say anything at all.
-  Duration join_patience{60'000'000'000'000};
-  Duration ready_patience{30'000'000'000'000};
-  Duration report_patience{5'000'000'000'000};
-  Duration stop_patience{10'000'000'000'000};
-  Duration silence_patience{10'000'000'000'000};
+  Duration join_timeout{60'000'000'000'000};
+  Duration ready_timeout{30'000'000'000'000};
+  Duration report_timeout{5'000'000'000'000};
+  Duration stop_timeout{10'000'000'000'000};
+  Duration silence_timeout{10'000'000'000'000};
 };
 
 enum class CoordinatorState : std::uint8_t {
@@ -110,7 +110,7 @@ class Coordinator {
 
   [[nodiscard]] CoordinatorState state() const { return state_; }
   [[nodiscard]] bool ended() const { return state_ >= CoordinatorState::kDone; }
-  [[nodiscard]] const Casting& casting() const { return casting_; }
+  [[nodiscard]] const JobAssignment& job_assignment() const { return job_assignment_; }
   [[nodiscard]] Instant origin() const { return origin_; }  // of round one; kNever before
   // Those whose joining, readiness, pongs, report or stopping is waited for.
   [[nodiscard]] std::vector<Who> awaited() const;
@@ -138,7 +138,7 @@ class Coordinator {
     [[nodiscard]] bool there() const { return connection != kNoConnection && !lost; }
   };
 
-  Coordinator(Instant now, const PlanFile& plan, std::string text, Casting casting,
+  Coordinator(Instant now, const PlanFile& plan, std::string text, JobAssignment job_assignment,
               const CoordinatorSettings& settings);
 
   void hear(Instant now, ConnectionId from, const Hello& hello, CoordinatorOutbox& out);
@@ -175,9 +175,9 @@ class Coordinator {
 
   const Map& map_;
   std::string text_, fingerprint_;
-  Casting casting_;
+  JobAssignment job_assignment_;
   CoordinatorSettings settings_;
-  Duration slack_;  // of every round: the plan's and what casting added
+  Duration slack_;  // of every round: the plan's and what the assignment added
   CoordinatorState state_ = CoordinatorState::kGathering;
   std::vector<Place> places_;
   Instant since_;  // the state has lasted

@@ -15,24 +15,25 @@ using State = CoordinatorState;
 
 Instant Coordinator::report_due(RoundId round) const {
   // Edges wait for the last chunks of a round for as long as they are patient.
-  return casting_.start_of(round + 1, origin_) + settings_.casting.patience +
-         settings_.report_patience;
+  return job_assignment_.start_of(round + 1, origin_) + settings_.job_settings.grace +
+         settings_.report_timeout;
 }
 
 RoundId Coordinator::round_at(Instant now) const {
   if (now < origin_) return 0;
   RoundId round = rounds_reported() + 1;
-  while (round < RoundId(settings_.rounds) && casting_.start_of(round + 1, origin_) <= now) ++round;
+  while (round < RoundId(settings_.rounds) && job_assignment_.start_of(round + 1, origin_) <= now)
+    ++round;
   return std::min(round, RoundId(settings_.rounds));
 }
 
 Instant Coordinator::state_deadline() const {
   switch (state_) {
     case State::kGathering:
-      return since_ + settings_.join_patience;
+      return since_ + settings_.join_timeout;
     case State::kAssigned:
     case State::kMeasuring:
-      return since_ + settings_.ready_patience;
+      return since_ + settings_.ready_timeout;
     case State::kStarted:
       return origin_;
     case State::kPlaying:
@@ -51,14 +52,14 @@ Instant Coordinator::next_deadline() const {
   Instant due = state_deadline();
   for (const Place& place : places_)
     if (place.there())
-      due = std::min({due, place.ping_due, place.heard + settings_.silence_patience});
+      due = std::min({due, place.ping_due, place.heard + settings_.silence_timeout});
   return due;
 }
 
 void Coordinator::on_time(Instant now, CoordinatorOutbox& out) {
   for (Place& place : places_) {
     if (ended() || !place.there()) continue;
-    if (now - place.heard >= settings_.silence_patience)
+    if (now - place.heard >= settings_.silence_timeout)
       lose(now, place,
            fmt::format("has said nothing for {} while the job was {}", wait_text(now - place.heard),
                        name_of(state_)),
@@ -107,7 +108,7 @@ void Coordinator::lose_the_late(Instant now, CoordinatorOutbox& out) {
     else if (place.reported < round)
       lose(now, place,
            fmt::format("has not reported round {}, which ended {} ago", round,
-                       wait_text(now - casting_.start_of(round + 1, origin_))),
+                       wait_text(now - job_assignment_.start_of(round + 1, origin_))),
            out);
   }
   if (state_ == State::kMeasuring) advance(now, out);  // everyone answers, and clocks stay apart

@@ -152,7 +152,7 @@ TEST_F(CoordinatorTest, TellsEveryoneTheSameInstantAndHowItsClockStands) {
 
 TEST_F(CoordinatorTest, LeavesTimeForStartToReachTheFarthest) {
   settings_.lead = {0};
-  settings_.casting.patience = milliseconds(1000);
+  settings_.job_settings.grace = milliseconds(1000);
   make();
   for (int i = 0; i < 6; ++i) say(i, hello(i));
   answer_pings(milliseconds(300));
@@ -259,8 +259,8 @@ TEST_F(CoordinatorTest, NamesThoseWhoHaveNotJoinedInTime) {
   for (int i = 0; i < 4; ++i) say(i, hello(i));
   answer_pings({100'000'000});
   EXPECT_EQ(coordinator_->awaited(), (std::vector<Who>{{2, Role::kIsland}, {2, Role::kEdge}}));
-  settings_.silence_patience = settings_.join_patience + milliseconds(1);
-  now_ = Instant{0} + settings_.join_patience;
+  settings_.silence_timeout = settings_.join_timeout + milliseconds(1);
+  now_ = Instant{0} + settings_.join_timeout;
   for (int i = 0; i < 4; ++i) say(i, Pong{});  // an old answer: alive, no more
   coordinator_->on_time(now_, *this);
   EXPECT_EQ(coordinator_->reason(), "after 60 s these have not joined: island C, edge of C");
@@ -286,7 +286,7 @@ TEST_F(CoordinatorTest, NamesThoseWhoAreNotReadyInTimeAndBeginsWithoutThem) {
   join_all();
   const Instant assigned = now_;
   for (int i = 0; i < 5; ++i) say(i, Ready{});
-  now_ = assigned + settings_.ready_patience;
+  now_ = assigned + settings_.ready_timeout;
   for (int i = 0; i < 6; ++i) say(i, Pong{});
   coordinator_->on_time(now_, *this);
   ASSERT_EQ(coordinator_->losses().size(), 1u);
@@ -312,7 +312,7 @@ TEST_F(CoordinatorTest, NamesWhoIsReadyAndAnswersNoPing) {
   join_all();
   for (int i = 0; i < 6; ++i) say(i, Ready{});
   ASSERT_EQ(coordinator_->state(), State::kMeasuring);
-  now_ = now_ + settings_.ready_patience;
+  now_ = now_ + settings_.ready_timeout;
   for (int i = 0; i < 6; ++i) say(i, Pong{});  // old answers
   coordinator_->on_time(now_, *this);
   ASSERT_FALSE(coordinator_->losses().empty());
@@ -402,11 +402,12 @@ TEST_F(CoordinatorTest, NamesWhoHasNotReportedARoundAndForHowLong) {
   begin();
   for (int i = 1; i < 6; ++i) say(i, report(1));
   EXPECT_EQ(coordinator_->awaited(), (std::vector<Who>{{0, Role::kIsland}}));
-  now_ = coordinator_->casting().start_of(2, coordinator_->origin()) + settings_.report_patience;
+  now_ =
+      coordinator_->job_assignment().start_of(2, coordinator_->origin()) + settings_.report_timeout;
   coordinator_->on_time(now_, *this);
   EXPECT_EQ(coordinator_->losses().size(), 0u)
       << "edges are patient for a while before they report";
-  now_ = now_ + settings_.casting.patience;
+  now_ = now_ + settings_.job_settings.grace;
   coordinator_->on_time(now_, *this);
   ASSERT_EQ(coordinator_->losses().size(), 1u);
   EXPECT_EQ(coordinator_->losses()[0].reason, "has not reported round 1, which ended 5 s ago");
@@ -415,9 +416,9 @@ TEST_F(CoordinatorTest, NamesWhoHasNotReportedARoundAndForHowLong) {
 }
 
 TEST_F(CoordinatorTest, NamesWhoHasSaidNothing) {
-  settings_.report_patience = milliseconds(60'000);
+  settings_.report_timeout = milliseconds(60'000);
   begin();
-  now_ = now_ + settings_.silence_patience;
+  now_ = now_ + settings_.silence_timeout;
   for (int i = 0; i < 5; ++i) say(i, Pong{});
   coordinator_->on_time(now_, *this);
   ASSERT_EQ(coordinator_->losses().size(), 1u);
@@ -445,7 +446,7 @@ TEST_F(CoordinatorTest, FailsWhenNoIslandIsLeft) {
 TEST_F(CoordinatorTest, StopsAllAfterTheSameRoundWhenItIsAskedTo) {
   settings_.rounds = 10;
   begin();
-  now_ = coordinator_->casting().start_of(3, coordinator_->origin()) + Duration{1};
+  now_ = coordinator_->job_assignment().start_of(3, coordinator_->origin()) + Duration{1};
   for (const RoundId round : {1u, 2u})
     for (int i = 0; i < 6; ++i) say(i, report(round));
   coordinator_->stop(now_, "asked to", *this);
@@ -465,7 +466,7 @@ TEST_F(CoordinatorTest, StopsAtOnceBeforeRoundOneAndNamesWhoDoesNot) {
   EXPECT_EQ(heard<Stop>(0)->after, 0u);
   for (int i = 0; i < 5; ++i) say(i, Stopped{});
   EXPECT_EQ(coordinator_->state(), State::kStopping);
-  now_ = now_ + settings_.stop_patience;
+  now_ = now_ + settings_.stop_timeout;
   say(5, Pong{});
   coordinator_->on_time(now_, *this);
   EXPECT_EQ(coordinator_->state(), State::kDone);

@@ -6,7 +6,7 @@
 namespace cotillion {
 namespace {
 
-Duration whole(Seconds time) {
+Duration whole(RealDuration time) {
   return {std::llround(time.ps)};
 }
 
@@ -14,15 +14,16 @@ Duration whole(Seconds time) {
 Duration due_at_edge(const PlanFile& plan, const Stream& stream, const Arrival& arrival) {
   const Duration flight = arrival.latency - plan.ingress[std::size_t(arrival.receiver)].latency;
   const Bytes wire = wire_bytes(plan.map.aggregators.front().spec, stream.payload);
-  return whole(stream.offset + Seconds(flight) + transfer_time(wire, stream.rate));
+  return whole(stream.offset + RealDuration(flight) + transfer_time(wire, stream.rate));
 }
 
 class Rounds {
  public:
-  Rounds(const PlanFile& plan, const Casting& casting) : plan_(plan), casting_(casting) {}
+  Rounds(const PlanFile& plan, const JobAssignment& assignment)
+      : plan_(plan), assignment_(assignment) {}
 
   void add(RoundId round) {
-    const PlannedRound& planned = plan_.plan.rounds[casting_.phase_of(round)];
+    const PlannedRound& planned = plan_.plan.rounds[assignment_.phase_of(round)];
     RoundOutcome seen;
     seen.round = round;
     seen.planned = whole(planned.planned);
@@ -47,7 +48,7 @@ class Rounds {
   }
 
   void add_arrivals(IslandId island, const RoundReport& report) {
-    const PlannedRound& planned = plan_.plan.rounds[casting_.phase_of(report.round)];
+    const PlannedRound& planned = plan_.plan.rounds[assignment_.phase_of(report.round)];
     for (const ReportedArrival& came : report.arrivals)
       for (std::size_t c = 0; c < planned.cliques.size(); ++c)
         for (const Stream& stream : planned.cliques[c].streams)
@@ -82,14 +83,14 @@ class Rounds {
   }
 
   const PlanFile& plan_;
-  const Casting& casting_;
+  const JobAssignment& assignment_;
   std::vector<std::vector<bool>> reported_;             // by round and island
   std::vector<std::vector<std::vector<double>>> rows_;  // of Ŵ, the same
 };
 
 }  // namespace
 
-Outcome measured_outcome(const PlanFile& plan, const Casting& casting,
+Outcome measured_outcome(const PlanFile& plan, const JobAssignment& assignment,
                          const std::vector<Account>& accounts) {
   Outcome outcome;
   const std::size_t n = plan.map.islands.size();
@@ -102,7 +103,7 @@ Outcome measured_outcome(const PlanFile& plan, const Casting& casting,
   outcome.steps.resize(n);
   RoundId last = 0;
   for (const Account& account : accounts) last = std::max(last, account.report.round);
-  Rounds rounds(plan, casting);
+  Rounds rounds(plan, assignment);
   for (RoundId round = 1; round <= last; ++round) rounds.add(round);
   for (const auto& [who, report] : accounts) {  // of each member in the order of rounds
     const auto island = std::size_t(who.island);
@@ -125,8 +126,8 @@ Outcome measured_outcome(const PlanFile& plan, const Casting& casting,
         Bytes& planned = outcome.edges[std::size_t(island)].memory_planned;
         planned = std::max(planned, use.memory_peak);
       }
-  outcome.added_slack = casting.added_slack();
-  outcome.played = casting.start_of(last + 1, Instant{0}) - Instant{0};
+  outcome.added_slack = assignment.added_slack();
+  outcome.played = assignment.start_of(last + 1, Instant{0}) - Instant{0};
   return outcome;
 }
 

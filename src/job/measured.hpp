@@ -9,7 +9,7 @@ namespace cotillion {
 
 // Rounds of which anybody reported anything. A clique is complete when everyone in it reported and
 // missed nothing; Ŵ of a round is there when every island sent its row.
-[[nodiscard]] Outcome measured_outcome(const PlanFile& plan, const Casting& casting,
+[[nodiscard]] Outcome measured_outcome(const PlanFile& plan, const JobAssignment& assignment,
                                        const std::vector<Account>& accounts);
 
 }  // namespace cotillion

@@ -24,8 +24,8 @@ class MeasuredTest : public ::testing::Test {
     return account;
   }
   [[nodiscard]] Outcome outcome(const std::vector<Account>& accounts) const {
-    const auto casting = Casting::make(plan_, {});
-    return measured_outcome(plan_, *casting, accounts);
+    const auto assignment = JobAssignment::make(plan_, {});
+    return measured_outcome(plan_, *assignment, accounts);
   }
 
   PlanFile plan_;

@@ -53,12 +53,12 @@ void Member::hear(Instant now, const Assignment& assignment, MemberHost& host) {
   bool seated = assignment.seats.size() == 2 * plan->map.islands.size() && assignment.rounds >= 1;
   for (std::size_t i = 0; seated && i < assignment.seats.size(); ++i)
     seated = assignment.seats[i].who == Who{IslandId(i / 2), i % 2 ? Role::kEdge : Role::kIsland};
-  seated = seated && assignment.casting.patience.ps >= 0;
+  seated = seated && assignment.job_settings.grace.ps >= 0;
   if (!seated) return refuse(now, "the list of members that came is not the plan's", host);
   plan_ = std::make_unique<PlanFile>(std::move(*plan));
-  auto casting = Casting::make(*plan_, assignment.casting);
-  if (!casting) return refuse(now, casting.error().message, host);
-  casting_.emplace(std::move(*casting));
+  auto job_assignment = JobAssignment::make(*plan_, assignment.job_settings);
+  if (!job_assignment) return refuse(now, job_assignment.error().message, host);
+  job_assignment_.emplace(std::move(*job_assignment));
   assignment_ = assignment;
   state_ = State::kPreparing;
   host.prepare();
@@ -77,7 +77,7 @@ void Member::hear(Instant now, const Start& start, MemberHost& host) {
                   host);
   const Duration error{std::min<std::int64_t>(start.clock.error_ns, kClockOffMost) * 1000};
   const Duration slack =
-      Duration{std::llround(plan_->plan.settings.slack.ps)} + casting_->added_slack();
+      Duration{std::llround(plan_->plan.settings.slack.ps)} + job_assignment_->added_slack();
   if (error > slack)
     return refuse(now,
                   fmt::format("the clock here is known to ±{} only, but a round has {} of slack: "
@@ -112,7 +112,7 @@ void Member::on_time(Instant now, MemberHost& host) {
 }
 
 Instant Member::next_deadline() const {
-  return ended() ? kNever : heard_ + settings_.silence_patience;
+  return ended() ? kNever : heard_ + settings_.silence_timeout;
 }
 
 void Member::ready(Instant, MemberHost& host) {
@@ -151,8 +151,8 @@ const Seat& Member::seat(Who who) const {
   return assignment_.seats[2 * std::size_t(who.island) + (who.role == Role::kEdge ? 1 : 0)];
 }
 
-Part Member::part(RoundId round) const {
-  Part part = casting_->part(round, assignment_.you.island, origin_);
+RoundAssignment Member::part(RoundId round) const {
+  RoundAssignment part = job_assignment_->part(round, assignment_.you.island, origin_);
   part.spec.epoch = part.stream.epoch = part.receiver.spec.epoch = assignment_.epoch;
   return part;
 }

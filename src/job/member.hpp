@@ -32,7 +32,7 @@ class MemberHost {
 struct MemberSettings {
   Hello hello;
   WallClock zero = 0;  // what the host's wall clock shows at Instant{0}
-  Duration silence_patience{10'000'000'000'000};
+  Duration silence_timeout{10'000'000'000'000};
 };
 
 enum class MemberState : std::uint8_t {
@@ -69,11 +69,11 @@ class Member {
   // From preparing on.
   [[nodiscard]] const Assignment& assignment() const { return assignment_; }
   [[nodiscard]] const PlanFile& plan() const { return *plan_; }
-  [[nodiscard]] const Casting& casting() const { return *casting_; }
+  [[nodiscard]] const JobAssignment& job_assignment() const { return *job_assignment_; }
   [[nodiscard]] const Seat& seat(Who who) const;
   // From playing on: when rounds begin on the host's own clock, and its part in them.
   [[nodiscard]] Instant origin() const { return origin_; }
-  [[nodiscard]] Part part(RoundId round) const;
+  [[nodiscard]] RoundAssignment part(RoundId round) const;
   // The last round to be played, as far as it is known.
   [[nodiscard]] RoundId last_round() const;
 
@@ -87,8 +87,8 @@ class Member {
   MemberState state_ = MemberState::kGreeting;
   Instant heard_;  // from the coordinator, the last time
   Assignment assignment_;
-  std::unique_ptr<PlanFile> plan_;  // where it is, its casting looks for it
-  std::optional<Casting> casting_;
+  std::unique_ptr<PlanFile> plan_;  // where it is, the assignment refers to it
+  std::optional<JobAssignment> job_assignment_;
   Instant origin_ = kNever;
   RoundId reported_ = 0;
   Stop stop_;

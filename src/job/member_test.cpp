@@ -85,9 +85,9 @@ TEST_F(MemberTest, StartsOnItsOwnClockWhateverThatShows) {
   const Instant there = now_ + milliseconds(2000);
   hear(Start{wall_of(there, kZero), {-500'000'000, 1000}});
   EXPECT_EQ(origin_, there - milliseconds(500));
-  const Part part = member_->part(2);
+  const RoundAssignment part = member_->part(2);
   EXPECT_EQ(part.spec.round, 2u);
-  EXPECT_EQ(member_->casting().start_of(1, member_->origin()), origin_);
+  EXPECT_EQ(member_->job_assignment().start_of(1, member_->origin()), origin_);
 }
 
 TEST_F(MemberTest, RefusesAStartThatComesTooLate) {

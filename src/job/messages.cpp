@@ -20,9 +20,9 @@ bool same(const Counters<Which, kSize>& a, const Counters<Which, kSize>& b) {
   return true;
 }
 
-bool same(const CastingSettings& a, const CastingSettings& b) {
+bool same(const JobSettings& a, const JobSettings& b) {
   return a.job == b.job && a.element == b.element && a.exchange == b.exchange &&
-         a.fragments == b.fragments && a.patience == b.patience && a.memory == b.memory;
+         a.fragments == b.fragments && a.grace == b.grace && a.memory == b.memory;
 }
 
 bool same(const SenderCounters& a, const SenderCounters& b) {
@@ -35,7 +35,7 @@ bool same(const SenderCounters& a, const SenderCounters& b) {
 
 bool operator==(const Assignment& a, const Assignment& b) {
   return a.job == b.job && a.epoch == b.epoch && a.rounds == b.rounds && a.you == b.you &&
-         a.plan == b.plan && a.plan_text == b.plan_text && same(a.casting, b.casting) &&
+         a.plan == b.plan && a.plan_text == b.plan_text && same(a.job_settings, b.job_settings) &&
          a.exponent == b.exponent && a.progress == b.progress && a.missing == b.missing &&
          a.seats == b.seats && a.shards == b.shards && a.port == b.port;
 }

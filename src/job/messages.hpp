@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "job/casting.hpp"
+#include "job/job_assignment.hpp"
 #include "protocol/counters.hpp"
 #include "protocol/merge.hpp"
 #include "protocol/seal.hpp"
@@ -92,7 +92,7 @@ struct Assignment {
   Who you;
   std::string plan;  // its fingerprint
   std::string plan_text;
-  CastingSettings casting;
+  JobSettings job_settings;
   int exponent = 0;     // of i32 jobs
   double progress = 1;  // that merges keep (protocol/merge)
   Missing missing = Missing::kMeanOfPresent;

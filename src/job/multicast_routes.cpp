@@ -89,7 +89,7 @@ std::optional<PlaceId> find_place(const Map& map, const std::string& name) {
 }
 
 Result<MulticastGroups> groups_of(const Plan& plan) {
-  if (!plan.stage.technology.multicast)
+  if (!plan.network.technology.multicast)
     return failure(
         "the plan does without multicast: senders emit a copy for each receiver, and routers need "
         "no routes for them");

@@ -77,9 +77,9 @@ struct LaneOutcome {
 };
 
 struct Outcome {
-  // How it was played, for people: "patience", "1ms".
+  // How it was played, for people: "grace", "1ms".
   std::vector<std::pair<std::string, std::string>> settings;
-  Duration added_slack;  // to every round of the plan, for whole packets and patience
+  Duration added_slack;  // to every round of the plan, for whole packets and grace
   std::vector<RoundOutcome> rounds;
   std::vector<EdgeOutcome> edges;           // by island
   std::vector<ReceiverCounters> receivers;  // by island

@@ -24,35 +24,35 @@ const EdgeSpec& edge_of(const PlanFile& plan, IslandId island) {
   return plan.map.aggregators[std::size_t(plan.ingress[std::size_t(island)].edge)].spec;
 }
 
-SenderSettings sender_role(const Casting& casting) {
+SenderSettings sender_role(const JobAssignment& assignment) {
   SenderSettings sending;
-  sending.exchange = casting.settings().exchange;
-  sending.framing = casting.framing();
+  sending.exchange = assignment.settings().exchange;
+  sending.framing = assignment.framing();
   return sending;
 }
 
-ReceiverSettings receiver_role(const PlanFile& plan, const Casting& casting,
+ReceiverSettings receiver_role(const PlanFile& plan, const JobAssignment& assignment,
                                const RoleSettings& settings, IslandId island) {
   ReceiverSettings receiving;
   receiving.live_rounds = kLiveRounds;
-  receiving.exchange = casting.settings().exchange;
+  receiving.exchange = assignment.settings().exchange;
   receiving.islands = plan.map.island_count();
   receiving.gaps.window = std::uint32_t(
-      std::min<std::size_t>(packets_in(edge_of(plan, island).resend, casting.job()), 1u << 20u));
+      std::min<std::size_t>(packets_in(edge_of(plan, island).resend, assignment.job()), 1u << 20u));
   receiving.gaps.round_trip = round_trip(plan, settings, island);
   return receiving;
 }
 
-AggregationSpec edge_role(const PlanFile& plan, const Casting& casting,
+AggregationSpec edge_role(const PlanFile& plan, const JobAssignment& assignment,
                           const RoleSettings& settings, IslandId island) {
   AggregationSpec share;
-  share.job = casting.job();
+  share.job = assignment.job();
   share.grid = Grid(settings.exponent);
-  share.slots = casting.slots(island);
-  share.resend_packets = packets_in(edge_of(plan, island).resend, casting.job());
+  share.slots = assignment.slots(island);
+  share.resend_packets = packets_in(edge_of(plan, island).resend, assignment.job());
   share.live_rounds = kLiveRounds;
   share.payloads = settings.payloads;
-  share.framing = casting.framing();
+  share.framing = assignment.framing();
   for (const LaneId lane : plan.ingress[std::size_t(island)].lanes)
     if (const BitsPerSecond rate = lane_rate(plan.map, lane);
         share.last_hop.value == 0 || rate < share.last_hop)
@@ -61,7 +61,8 @@ AggregationSpec edge_role(const PlanFile& plan, const Casting& casting,
   return share;
 }
 
-void add_mixing(std::vector<double>& row, const Part& part, Missing missing, MixedChunk chunk) {
+void add_mixing(std::vector<double>& row, const RoundAssignment& part, Missing missing,
+                MixedChunk chunk) {
   const bool fills = missing == Missing::kOwnForMissing;
   const int present = std::popcount(chunk.mask);
   const double each = chunk.share / (fills ? part.spec.members : 1 + present);

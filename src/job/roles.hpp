@@ -1,8 +1,9 @@
-// What the sender, the receiver and the edge of one island are built from, as a casting says. The
-// simulator and the daemons build theirs from here, so that they differ in nothing but the time.
+// What the sender, the receiver and the edge of one island are built from, as a assignment says.
+// The simulator and the daemons build theirs from here, so that they differ in nothing but the
+// time.
 #pragma once
 
-#include "job/casting.hpp"
+#include "job/job_assignment.hpp"
 #include "protocol/aggregation_spec.hpp"
 
 namespace cotillion {
@@ -16,10 +17,10 @@ struct RoleSettings {
   Duration round_trip_margin{10'000'000};  // beyond the last hop's own, before asking again
 };
 
-[[nodiscard]] SenderSettings sender_role(const Casting& casting);
-[[nodiscard]] ReceiverSettings receiver_role(const PlanFile& plan, const Casting& casting,
+[[nodiscard]] SenderSettings sender_role(const JobAssignment& assignment);
+[[nodiscard]] ReceiverSettings receiver_role(const PlanFile& plan, const JobAssignment& assignment,
                                              const RoleSettings& settings, IslandId island);
-[[nodiscard]] AggregationSpec edge_role(const PlanFile& plan, const Casting& casting,
+[[nodiscard]] AggregationSpec edge_role(const PlanFile& plan, const JobAssignment& assignment,
                                         const RoleSettings& settings, IslandId island);
 // What the edge in front of it has.
 [[nodiscard]] const EdgeSpec& edge_of(const PlanFile& plan, IslandId island);
@@ -30,6 +31,7 @@ struct MixedChunk {
   ContributorMask mask = 0;  // whose contributions are in it, own one excluded
   double share = 0;
 };
-void add_mixing(std::vector<double>& row, const Part& part, Missing missing, MixedChunk chunk);
+void add_mixing(std::vector<double>& row, const RoundAssignment& part, Missing missing,
+                MixedChunk chunk);
 
 }  // namespace cotillion

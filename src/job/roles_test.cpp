@@ -13,10 +13,10 @@ TEST(Roles, AnEdgeKnowsTheSlowestLaneToItsIsland) {
   map.islands[1].down = {3e9};
   for (Aggregator& aggregator : map.aggregators) aggregator.spec.framing = {66};
   const auto plan = testing::written_plan(std::move(map), "all-to-all");
-  const auto casting = Casting::make(plan.plan, {});
-  ASSERT_TRUE(casting.has_value()) << casting.error().message;
-  EXPECT_EQ(edge_role(plan.plan, *casting, {}, 1).last_hop, BitsPerSecond{3e9});
-  EXPECT_EQ(edge_role(plan.plan, *casting, {}, 1).framing, Bytes{66});
+  const auto assignment = JobAssignment::make(plan.plan, {});
+  ASSERT_TRUE(assignment.has_value()) << assignment.error().message;
+  EXPECT_EQ(edge_role(plan.plan, *assignment, {}, 1).last_hop, BitsPerSecond{3e9});
+  EXPECT_EQ(edge_role(plan.plan, *assignment, {}, 1).framing, Bytes{66});
 }
 
 }  // namespace

@@ -14,16 +14,16 @@ namespace {
 // Three namespaces for each place and a few descriptors for each link: a machine holds that many.
 constexpr int kPlacesOfALab = 256;
 
-const char* word_of(Stand::Kind kind) {
+const char* word_of(NamespaceRole::Kind kind) {
   switch (kind) {
-    case Stand::Kind::kRouter:
+    case NamespaceRole::Kind::kRouter:
       return "router";
-    case Stand::Kind::kEdge:
+    case NamespaceRole::Kind::kEdge:
       return "edge";
-    case Stand::Kind::kIsland:
+    case NamespaceRole::Kind::kIsland:
       return "island";
-    case Stand::Kind::kOffice:
-      return "office";
+    case NamespaceRole::Kind::kControl:
+      return "control";
   }
   return "";
 }
@@ -43,7 +43,7 @@ class Draughtsman {
     add_spaces();
     join_links();
     join_islands();
-    join_office();
+    join_control();
     lay_ways();
     lay_ways_between_islands();
     for (PlaceId place = 0; place < map_.place_count(); ++place)
@@ -59,25 +59,27 @@ class Draughtsman {
     return place < map_.island_count() && ingress_of(place).edge != kNoAggregator &&
            ingress_of(place).from == place;
   }
-  [[nodiscard]] Space& space(Stand stand) {
-    return print_.spaces[std::size_t(print_.space_of(stand))];
+  [[nodiscard]] Space& space(NamespaceRole role) {
+    return print_.spaces[std::size_t(print_.space_of(role))];
   }
-  [[nodiscard]] Space& router(PlaceId place) { return space({Stand::Kind::kRouter, place}); }
+  [[nodiscard]] Space& router(PlaceId place) {
+    return space({NamespaceRole::Kind::kRouter, place});
+  }
 
-  void add(Stand stand, const std::string& of) {
+  void add(NamespaceRole role, const std::string& of) {
     Space space;
-    space.stand = stand;
-    space.name = of.empty() ? word_of(stand.kind) : fmt::format("{} {}", word_of(stand.kind), of);
+    space.role = role;
+    space.name = of.empty() ? word_of(role.kind) : fmt::format("{} {}", word_of(role.kind), of);
     print_.spaces.push_back(std::move(space));
   }
 
   void add_spaces() {
     for (PlaceId place = 0; place < map_.place_count(); ++place) {
-      add({Stand::Kind::kRouter, place}, place_name(map_, place));
+      add({NamespaceRole::Kind::kRouter, place}, place_name(map_, place));
       print_.spaces.back().forwards = true;
       print_.spaces.back().addresses.push_back({"lo", router_address(place)});
       if (served_[std::size_t(place)].empty()) continue;
-      add({Stand::Kind::kEdge, place}, place_name(map_, place));
+      add({NamespaceRole::Kind::kEdge, place}, place_name(map_, place));
       Space& edge = print_.spaces.back();
       edge.forwards = in_line(place);
       edge.way_out = kNet;
@@ -85,16 +87,16 @@ class Draughtsman {
         edge.addresses.push_back({kNet, edge_address(island)});
     }
     for (IslandId island = 0; island < map_.island_count(); ++island) {
-      add({Stand::Kind::kIsland, island}, map_.islands[std::size_t(island)].name);
+      add({NamespaceRole::Kind::kIsland, island}, map_.islands[std::size_t(island)].name);
       print_.spaces.back().addresses.push_back({kNet, island_address(island)});
       print_.spaces.back().way_out = kNet;
     }
-    add({Stand::Kind::kOffice, 0}, "");
-    print_.spaces.back().addresses.push_back({"lo", kOfficeAddress});
+    add({NamespaceRole::Kind::kControl, 0}, "");
+    print_.spaces.back().addresses.push_back({"lo", kControlAddress});
   }
 
-  void join(Stand one, const std::string& interface, Stand other, const std::string& its,
-            std::optional<std::array<LaneId, 2>> lanes) {
+  void join(NamespaceRole one, const std::string& interface, NamespaceRole other,
+            const std::string& its, std::optional<std::array<LaneId, 2>> lanes) {
     print_.wires.push_back(
         {{Wire::End{print_.space_of(one), interface}, Wire::End{print_.space_of(other), its}},
          lanes});
@@ -103,33 +105,36 @@ class Draughtsman {
   void join_links() {
     for (int link = 0; link < int(map_.links.size()); ++link) {
       const auto& ends = map_.links[std::size_t(link)].ends;
-      join({Stand::Kind::kRouter, ends[0]}, link_interface(link), {Stand::Kind::kRouter, ends[1]},
-           link_interface(link), {{lane_of_link(link, 0), lane_of_link(link, 1)}});
+      join({NamespaceRole::Kind::kRouter, ends[0]}, link_interface(link),
+           {NamespaceRole::Kind::kRouter, ends[1]}, link_interface(link),
+           {{lane_of_link(link, 0), lane_of_link(link, 1)}});
     }
   }
 
   void join_islands() {
     for (PlaceId place = 0; place < map_.place_count(); ++place)
       if (!served_[std::size_t(place)].empty())
-        join({Stand::Kind::kRouter, place}, kEdgeSide, {Stand::Kind::kEdge, place}, kNet, {});
+        join({NamespaceRole::Kind::kRouter, place}, kEdgeSide, {NamespaceRole::Kind::kEdge, place},
+             kNet, {});
     for (IslandId island = 0; island < map_.island_count(); ++island)
-      join({Stand::Kind::kIsland, island}, kNet,
-           {in_line(island) ? Stand::Kind::kEdge : Stand::Kind::kRouter, island}, kIslandSide,
-           {{lane_up(map_, island), lane_down(map_, island)}});
+      join({NamespaceRole::Kind::kIsland, island}, kNet,
+           {in_line(island) ? NamespaceRole::Kind::kEdge : NamespaceRole::Kind::kRouter, island},
+           kIslandSide, {{lane_up(map_, island), lane_down(map_, island)}});
   }
 
-  void join_office() {
-    const Stand office{Stand::Kind::kOffice, 0};
+  void join_control() {
+    const NamespaceRole control{NamespaceRole::Kind::kControl, 0};
     const int spaces = int(print_.spaces.size());
     for (int at = 0; at < spaces; ++at) {
       Space& guest = print_.spaces[std::size_t(at)];
-      if (guest.stand.kind != Stand::Kind::kEdge && guest.stand.kind != Stand::Kind::kIsland)
+      if (guest.role.kind != NamespaceRole::Kind::kEdge &&
+          guest.role.kind != NamespaceRole::Kind::kIsland)
         continue;
-      const std::string interface = fmt::format("desk{}", at);
-      guest.addresses.push_back({kDesk, desk_address(at)});
-      guest.ways.push_back({kOfficeAddress, kDesk});
-      space(office).ways.push_back({desk_address(at), interface});
-      join(office, interface, guest.stand, kDesk, {});
+      const std::string interface = fmt::format("region{}", at);
+      guest.addresses.push_back({kControlSide, control_address(at)});
+      guest.ways.push_back({kControlAddress, kControlSide});
+      space(control).ways.push_back({control_address(at), interface});
+      join(control, interface, guest.role, kControlSide, {});
     }
   }
 
@@ -139,7 +144,8 @@ class Draughtsman {
       const Ingress& ingress = ingress_of(island);
       const Ipv4Address own = island_address(island), edge = edge_address(island);
       const char* local = in_line(island) ? kEdgeSide : kIslandSide;
-      if (in_line(island)) space({Stand::Kind::kEdge, island}).ways.push_back({own, kIslandSide});
+      if (in_line(island))
+        space({NamespaceRole::Kind::kEdge, island}).ways.push_back({own, kIslandSide});
       router(island).ways.push_back({own, local});
       if (ingress.edge != kNoAggregator) router(ingress.from).ways.push_back({edge, kEdgeSide});
       for (const LaneId lane : ingress.lanes) {
@@ -183,7 +189,7 @@ class Draughtsman {
     if (!in_line(place)) return true;
     // An edge in line passes on what its own island sends, and keeps what it hears to itself:
     // without an entry the kernel would wait for one with every packet.
-    std::vector<KernelRoute>& in_edge = space({Stand::Kind::kEdge, place}).routes;
+    std::vector<KernelRoute>& in_edge = space({NamespaceRole::Kind::kEdge, place}).routes;
     for (const MulticastRoute& entry : entries) {
       const Ipv4Address source = island_address(entry.group->sender);
       const bool heard =
@@ -206,20 +212,20 @@ class Draughtsman {
 
 }  // namespace
 
-int Blueprint::space_of(Stand stand) const {
+int Blueprint::space_of(NamespaceRole role) const {
   const auto found = std::find_if(spaces.begin(), spaces.end(),
-                                  [&](const Space& space) { return space.stand == stand; });
+                                  [&](const Space& space) { return space.role == role; });
   COTILLION_CHECK(found != spaces.end());
   return int(found - spaces.begin());
 }
 
-bool Blueprint::has(Stand stand) const {
+bool Blueprint::has(NamespaceRole role) const {
   return std::any_of(spaces.begin(), spaces.end(),
-                     [&](const Space& space) { return space.stand == stand; });
+                     [&](const Space& space) { return space.role == role; });
 }
 
-Ipv4Address Blueprint::desk_of(Stand stand) const {
-  return desk_address(space_of(stand));
+Ipv4Address Blueprint::control_address_of(NamespaceRole role) const {
+  return control_address(space_of(role));
 }
 
 Blueprint::Passage Blueprint::passage(LaneId lane) const {
@@ -234,17 +240,17 @@ Result<Blueprint> draw(const PlanFile& plan, const MulticastGroups& groups) {
   return Draughtsman(plan, groups).draw();
 }
 
-Stand listener_of(const PlanFile& plan, IslandId island) {
+NamespaceRole listener_of(const PlanFile& plan, IslandId island) {
   const Ingress& ingress = plan.ingress[std::size_t(island)];
-  if (ingress.edge == kNoAggregator) return {Stand::Kind::kIsland, island};
-  return {Stand::Kind::kEdge, ingress.from};
+  if (ingress.edge == kNoAggregator) return {NamespaceRole::Kind::kIsland, island};
+  return {NamespaceRole::Kind::kEdge, ingress.from};
 }
 
 Ipv4Address router_address(PlaceId place) {
   return 0x0a02'0000u | std::uint32_t(place);
 }
 
-Ipv4Address desk_address(int space) {
+Ipv4Address control_address(int space) {
   return 0x0a03'0000u | std::uint32_t(space);
 }
 

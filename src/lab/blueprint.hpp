@@ -20,17 +20,17 @@
 namespace cotillion {
 
 // Who stands in a namespace.
-struct Stand {
+struct NamespaceRole {
   enum class Kind {
     kRouter,  // of a place
     kEdge,    // all edges of a place
     kIsland,
-    kOffice,  // the coordinator, joined to every island and edge by wires that are no links
+    kControl,  // the coordinator, joined to every island and edge by wires that are no links
   };
   Kind kind = Kind::kRouter;
-  int number = 0;  // the place, or the island; 0 for the office
+  int number = 0;  // the place, or the island; 0 for the control
 
-  friend auto operator<=>(const Stand&, const Stand&) = default;
+  friend auto operator<=>(const NamespaceRole&, const NamespaceRole&) = default;
 };
 
 struct Space {
@@ -42,7 +42,7 @@ struct Space {
     Ipv4Address to = 0;
     std::string interface;
   };
-  Stand stand;
+  NamespaceRole role;
   std::string name;                 // "router TYO"
   bool forwards = false;            // unicast
   std::vector<Owned> addresses;     // a loopback address is on "lo"
@@ -66,10 +66,10 @@ struct Blueprint {
   std::vector<Wire> wires;
 
   // Requires that it is there.
-  [[nodiscard]] int space_of(Stand stand) const;
-  [[nodiscard]] bool has(Stand stand) const;
-  // What an island or an edge is called by in the office.
-  [[nodiscard]] Ipv4Address desk_of(Stand stand) const;
+  [[nodiscard]] int space_of(NamespaceRole role) const;
+  [[nodiscard]] bool has(NamespaceRole role) const;
+  // What an island or an edge is called by in the control.
+  [[nodiscard]] Ipv4Address control_address_of(NamespaceRole role) const;
   // Where a lane begins and ends.
   struct Passage {
     Wire::End from, to;
@@ -81,19 +81,19 @@ struct Blueprint {
 [[nodiscard]] Result<Blueprint> draw(const PlanFile& plan, const MulticastGroups& groups);
 
 // Where the streams for an island are heard: at its edge, or by itself where nothing sums them.
-[[nodiscard]] Stand listener_of(const PlanFile& plan, IslandId island);
+[[nodiscard]] NamespaceRole listener_of(const PlanFile& plan, IslandId island);
 
 // Islands and edges have the addresses of protocol/address.hpp; edges count by the island they
 // serve.
 [[nodiscard]] Ipv4Address router_address(PlaceId place);  // 10.2.x.y
-[[nodiscard]] Ipv4Address desk_address(int space);        // 10.3.x.y: on the wire to the office
-inline constexpr Ipv4Address kOfficeAddress = 0x0a03'fffe;
+[[nodiscard]] Ipv4Address control_address(int space);     // 10.3.x.y: on the wire to the control
+inline constexpr Ipv4Address kControlAddress = 0x0a03'fffe;
 
 // Names of interfaces: in an island, in an edge, in a router, anywhere.
 inline constexpr const char* kNet = "net";  // of islands and edges: towards the WAN
 inline constexpr const char* kIslandSide = "island";
 inline constexpr const char* kEdgeSide = "edge";
-inline constexpr const char* kDesk = "desk";         // to the office
-[[nodiscard]] std::string link_interface(int link);  // "link3", in a router
+inline constexpr const char* kControlSide = "region";  // to the control
+[[nodiscard]] std::string link_interface(int link);    // "link3", in a router
 
 }  // namespace cotillion

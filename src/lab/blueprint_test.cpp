@@ -36,7 +36,7 @@ aggregators = [ { at = "B", serves = ["B", "D"] } ]
 // Where a packet goes when every kernel follows its entries: lanes and listeners, with how often.
 struct Walked {
   std::map<LaneId, int> lanes;
-  std::map<Stand, int> heard;
+  std::map<NamespaceRole, int> heard;
 };
 
 class Walker {
@@ -44,7 +44,7 @@ class Walker {
   Walker(const Blueprint& print, const MulticastGroup& group) : print_(print), group_(group) {}
 
   Walked from(IslandId sender) {
-    leave(print_.space_of({Stand::Kind::kIsland, sender}), kNet);
+    leave(print_.space_of({NamespaceRole::Kind::kIsland, sender}), kNet);
     return crossings_;
   }
 
@@ -63,8 +63,8 @@ class Walker {
   void arrive(const Wire::End& end) {
     const Space& space = print_.spaces[std::size_t(end.space)];
     // Hosts hear groups on the side of the network only.
-    if (space.stand.kind != Stand::Kind::kRouter && end.interface == kNet)
-      ++crossings_.heard[space.stand];
+    if (space.role.kind != NamespaceRole::Kind::kRouter && end.interface == kNet)
+      ++crossings_.heard[space.role];
     for (const KernelRoute& route : space.routes) {
       if (route.group != group_.address || route.source != island_address(group_.sender)) continue;
       if (route.in != end.interface) continue;
@@ -86,9 +86,10 @@ void expect_trees(const PlanFile& plan) {
     Walked expected;
     for (const LaneId lane : group.tree) ++expected.lanes[lane];
     for (const IslandId receiver : group.receivers) {
-      const Stand listener = listener_of(plan, receiver);
+      const NamespaceRole listener = listener_of(plan, receiver);
       expected.heard[listener] = 1;
-      if (listener.kind == Stand::Kind::kIsland) ++expected.lanes[lane_down(plan.map, receiver)];
+      if (listener.kind == NamespaceRole::Kind::kIsland)
+        ++expected.lanes[lane_down(plan.map, receiver)];
     }
     const Walked seen = Walker(*print, group).from(group.sender);
     EXPECT_EQ(seen.lanes, expected.lanes);
@@ -107,7 +108,7 @@ TEST(Blueprint, HasARouterAnEdgeAndAnIslandForEveryCity) {
   const MulticastGroups groups(plan.plan);
   const auto print = draw(plan, groups);
   ASSERT_TRUE(print.has_value());
-  EXPECT_EQ(print->spaces.size(), 28u);  // and an office
+  EXPECT_EQ(print->spaces.size(), 28u);  // and an control
   std::set<LaneId> lanes;
   for (const Wire& wire : print->wires)
     if (wire.lanes) lanes.insert(wire.lanes->begin(), wire.lanes->end());
@@ -120,7 +121,7 @@ TEST(Blueprint, HasARouterAnEdgeAndAnIslandForEveryCity) {
 }
 
 // Follows single addresses from a space until somebody owns it.
-std::vector<LaneId> unicast(const Blueprint& print, Stand from, Ipv4Address to) {
+std::vector<LaneId> unicast(const Blueprint& print, NamespaceRole from, Ipv4Address to) {
   std::vector<LaneId> lanes;
   int at = print.space_of(from);
   for (int hop = 0; hop < 20; ++hop) {
@@ -151,10 +152,11 @@ TEST(Blueprint, LetsIslandsAndTheirEdgesReachEachOtherAndTheOffice) {
     const auto print = draw(plan, groups);
     ASSERT_TRUE(print.has_value());
     for (IslandId island = 0; island < plan.map.island_count(); ++island) {
-      const Stand own{Stand::Kind::kIsland, island}, edge = listener_of(plan, island);
-      EXPECT_EQ(unicast(*print, own, kOfficeAddress), std::vector<LaneId>{});
-      if (edge.kind == Stand::Kind::kIsland) continue;
-      EXPECT_EQ(unicast(*print, edge, kOfficeAddress), std::vector<LaneId>{});
+      const NamespaceRole own{NamespaceRole::Kind::kIsland, island},
+          edge = listener_of(plan, island);
+      EXPECT_EQ(unicast(*print, own, kControlAddress), std::vector<LaneId>{});
+      if (edge.kind == NamespaceRole::Kind::kIsland) continue;
+      EXPECT_EQ(unicast(*print, edge, kControlAddress), std::vector<LaneId>{});
       EXPECT_EQ(unicast(*print, edge, island_address(island)),
                 plan.ingress[std::size_t(island)].lanes);
       std::vector<LaneId> back = unicast(*print, own, edge_address(island));
@@ -174,7 +176,8 @@ TEST(Blueprint, LetsIslandsReachEachOtherAlongShortestPaths) {
     for (IslandId from = 0; from < plan.map.island_count(); ++from)
       for (IslandId to = 0; to < plan.map.island_count(); ++to) {
         if (from == to) continue;
-        const auto lanes = unicast(*print, {Stand::Kind::kIsland, from}, island_address(to));
+        const auto lanes =
+            unicast(*print, {NamespaceRole::Kind::kIsland, from}, island_address(to));
         ASSERT_GE(lanes.size(), 3u);
         EXPECT_EQ(lanes.front(), lane_up(plan.map, from));
         EXPECT_EQ(lanes.back(), lane_down(plan.map, to));

@@ -108,8 +108,8 @@ int Children::running() {
                            [](const auto& child) { return !child.second; }));
 }
 
-bool Children::wait(Duration patience) {
-  const Instant deadline = steady_now() + patience;
+bool Children::wait(Duration timeout) {
+  const Instant deadline = steady_now() + timeout;
   while (running() > 0) {
     if (steady_now() >= deadline) return false;
     const timespec look = timespec_of(kLook);
@@ -118,11 +118,11 @@ bool Children::wait(Duration patience) {
   return true;
 }
 
-void Children::end(Duration patience) {
+void Children::end(Duration timeout) {
   if (running() == 0) return;
-  if (patience > Duration{0}) {
+  if (timeout > Duration{0}) {
     for (const auto& [child, code] : children_) signal(child, SIGTERM);
-    if (wait(patience)) return;
+    if (wait(timeout)) return;
   }
   for (const auto& [child, code] : children_) signal(child, SIGKILL);
   (void)wait(Duration{std::int64_t(kPicosecondsPerSecond) * 10});

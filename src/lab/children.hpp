@@ -36,9 +36,9 @@ class Children {
   void signal(pid_t child, int number);
   [[nodiscard]] int running();
   // Waits until all have ended; whether they have.
-  [[nodiscard]] bool wait(Duration patience);
+  [[nodiscard]] bool wait(Duration timeout);
   // Asks everyone to end (SIGTERM) and ends who has not after this time (SIGKILL).
-  void end(Duration patience);
+  void end(Duration timeout);
 
  private:
   void reap();

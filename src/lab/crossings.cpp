@@ -14,14 +14,14 @@ constexpr std::size_t kProblemsSaid = 20;
 
 class Audit {
  public:
-  Audit(const PlanFile& plan, const WanBooks& books) : plan_(plan), books_(books) {}
+  Audit(const PlanFile& plan, const WanCounters& counters) : plan_(plan), counters_(counters) {}
 
-  // Its number is that of its counts in the books.
+  // Its number is that of its counts in the counters.
   void follow(const MulticastGroup& group, std::size_t number, bool expected) {
     const std::uint64_t sent = book(group.tree.front()).by_group[number];
     if (sent > 0) ++found.streams;
     if (sent == 0 && expected) say(group, "sent nothing", group.tree.front());
-    for (LaneId lane = 0; lane < LaneId(books_.lanes.size()); ++lane) {
+    for (LaneId lane = 0; lane < LaneId(counters_.lanes.size()); ++lane) {
       const std::uint64_t seen = book(lane).by_group[number];
       found.packets += seen;
       if (seen > 0) crossed_[std::size_t(lane)] = true;
@@ -51,7 +51,9 @@ class Audit {
   Crossings found;
 
  private:
-  [[nodiscard]] const LaneBook& book(LaneId lane) const { return books_.lanes[std::size_t(lane)]; }
+  [[nodiscard]] const LaneCounters& book(LaneId lane) const {
+    return counters_.lanes[std::size_t(lane)];
+  }
 
   void say(const MulticastGroup& group, const std::string& what, LaneId lane) {
     if (++said_ > kProblemsSaid) return;
@@ -61,8 +63,8 @@ class Audit {
   }
 
   const PlanFile& plan_;
-  const WanBooks& books_;
-  std::vector<bool> crossed_ = std::vector<bool>(books_.lanes.size(), false);
+  const WanCounters& counters_;
+  std::vector<bool> crossed_ = std::vector<bool>(counters_.lanes.size(), false);
   std::size_t said_ = 0;
 };
 
@@ -76,9 +78,10 @@ bool crosses(const PlanFile& plan, const MulticastGroup& group, LaneId lane) {
   });
 }
 
-Crossings crossings_of(const PlanFile& plan, const MulticastGroups& groups, const WanBooks& books,
-                       std::size_t rounds, const std::vector<IslandId>& silent) {
-  Audit audit(plan, books);
+Crossings crossings_of(const PlanFile& plan, const MulticastGroups& groups,
+                       const WanCounters& counters, std::size_t rounds,
+                       const std::vector<IslandId>& silent) {
+  Audit audit(plan, counters);
   const auto& all = groups.all();
   for (std::size_t number = 0; number < all.size(); ++number) {
     const MulticastGroup& group = all[number];

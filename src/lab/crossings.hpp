@@ -1,7 +1,7 @@
-// Whether multicast was real, from the emulator's books: each packet of a stream crosses each link
-// of its tree once, and no other link. What faults lose or double is lost or doubled on one link,
-// and the next ones carry what is left: so what enters a link is held against what left the link
-// before it, stream by stream, and nothing may be lacking or too much, with faults or without.
+// Whether multicast was real, from the emulator's counters: each packet of a stream crosses each
+// link of its tree once, and no other link. What faults lose or double is lost or doubled on one
+// link, and the next ones carry what is left: so what enters a link is held against what left the
+// link before it, stream by stream, and nothing may be lacking or too much, with faults or without.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct Crossings {
 // After this many rounds, of which packets are no longer under way. `silent` islands were dead, and
 // need not have sent.
 [[nodiscard]] Crossings crossings_of(const PlanFile& plan, const MulticastGroups& groups,
-                                     const WanBooks& books, std::size_t rounds,
+                                     const WanCounters& counters, std::size_t rounds,
                                      const std::vector<IslandId>& silent = {});
 
 // "Multicast is real: 9 streams on 30 links, …"

@@ -36,23 +36,23 @@ links = [
   }
 
   // What the emulator of a sound lab has seen after two rounds of seven packets.
-  [[nodiscard]] WanBooks sound() const {
-    WanBooks books;
-    books.lanes.resize(std::size_t(plan.map.lane_count()));
+  [[nodiscard]] WanCounters sound() const {
+    WanCounters counters;
+    counters.lanes.resize(std::size_t(plan.map.lane_count()));
     for (LaneId lane = 0; lane < plan.map.lane_count(); ++lane)
       for (const MulticastGroup& group : groups.all()) {
-        LaneBook& book = books.lanes[std::size_t(lane)];
+        LaneCounters& book = counters.lanes[std::size_t(lane)];
         book.by_group.push_back(crosses(plan, group, lane) ? 7 : 0);
         book.left_by_group.push_back(book.by_group.back());
       }
-    return books;
+    return counters;
   }
   [[nodiscard]] std::size_t group_of(std::size_t phase, IslandId sender) const {
     return std::size_t(groups.of(phase, sender) - groups.all().data());
   }
-  LaneBook& book(WanBooks& books, const std::string& lane) const {
+  LaneCounters& book(WanCounters& counters, const std::string& lane) const {
     for (LaneId each = 0; each < plan.map.lane_count(); ++each)
-      if (lane_name(plan.map, each) == lane) return books.lanes[std::size_t(each)];
+      if (lane_name(plan.map, each) == lane) return counters.lanes[std::size_t(each)];
     COTILLION_CHECK(false);
   }
 
@@ -70,9 +70,9 @@ TEST_F(OfFour, ALabInWhichEveryStreamCrossesItsTreeOnceIsSound) {
 }
 
 TEST_F(OfFour, ACopyOnAnotherLinkIsFound) {
-  WanBooks books = sound();
-  book(books, "hub→D").by_group[group_of(1, 0)] = 1;  // of A's stream for B alone
-  const Crossings seen = crossings_of(plan, groups, books, 2);
+  WanCounters counters = sound();
+  book(counters, "hub→D").by_group[group_of(1, 0)] = 1;  // of A's stream for B alone
+  const Crossings seen = crossings_of(plan, groups, counters, 2);
   ASSERT_EQ(seen.problems.size(), 1u);
   EXPECT_THAT(seen.problems[0], HasSubstr("A's stream"));
   EXPECT_THAT(seen.problems[0], HasSubstr("no business, 1 packets of it, on hub→D"));
@@ -81,42 +81,42 @@ TEST_F(OfFour, ACopyOnAnotherLinkIsFound) {
 }
 
 TEST_F(OfFour, AStreamThatCrossesALinkTwiceIsFound) {
-  WanBooks books = sound();
-  book(books, "hub→B").by_group[group_of(0, 0)] = 14;
-  const Crossings seen = crossings_of(plan, groups, books, 2);
+  WanCounters counters = sound();
+  book(counters, "hub→B").by_group[group_of(0, 0)] = 14;
+  const Crossings seen = crossings_of(plan, groups, counters, 2);
   ASSERT_EQ(seen.problems.size(), 1u);
   EXPECT_THAT(seen.problems[0], HasSubstr("came 14 times, having left A→hub 7 times, on hub→B"));
 }
 
 TEST_F(OfFour, AStreamThatAKernelDropsIsFound) {
-  WanBooks books = sound();
-  book(books, "hub→C").by_group[group_of(0, 3)] = 6;
-  const Crossings seen = crossings_of(plan, groups, books, 2);
+  WanCounters counters = sound();
+  book(counters, "hub→C").by_group[group_of(0, 3)] = 6;
+  const Crossings seen = crossings_of(plan, groups, counters, 2);
   ASSERT_EQ(seen.problems.size(), 1u);
   EXPECT_THAT(seen.problems[0], HasSubstr("came 6 times, having left D→hub 7 times, on hub→C"));
 }
 
 TEST_F(OfFour, WhatFaultsLoseAndDoubleIsAccountedFor) {
-  WanBooks books = sound();
+  WanCounters counters = sound();
   const std::size_t group = group_of(0, 0);
-  book(books, "A→hub").left_by_group[group] = 6;  // one was lost
+  book(counters, "A→hub").left_by_group[group] = 6;  // one was lost
   for (const char* lane : {"hub→B", "hub→C", "hub→D"}) {
-    book(books, lane).by_group[group] = 6;
-    book(books, lane).left_by_group[group] = 6;
+    book(counters, lane).by_group[group] = 6;
+    book(counters, lane).left_by_group[group] = 6;
   }
-  book(books, "hub→C").left_by_group[group] = 8;  // two were doubled
-  book(books, "net→C").by_group[group] = 8;
-  EXPECT_THAT(crossings_of(plan, groups, books, 2).problems, ElementsAre());
+  book(counters, "hub→C").left_by_group[group] = 8;  // two were doubled
+  book(counters, "net→C").by_group[group] = 8;
+  EXPECT_THAT(crossings_of(plan, groups, counters, 2).problems, ElementsAre());
 }
 
 TEST_F(OfFour, OnlyTheDeadAndRoundsThatWereNotPlayedMayBeSilent) {
-  WanBooks books = sound();
-  for (LaneBook& lane : books.lanes)
+  WanCounters counters = sound();
+  for (LaneCounters& lane : counters.lanes)
     for (const IslandId island : {0, 1})
       lane.by_group[group_of(1, island)] = lane.left_by_group[group_of(1, island)] = 0;
-  EXPECT_THAT(crossings_of(plan, groups, books, 1).problems, ElementsAre());
-  EXPECT_THAT(crossings_of(plan, groups, books, 2, {0, 1}).problems, ElementsAre());
-  const Crossings seen = crossings_of(plan, groups, books, 2, {0});
+  EXPECT_THAT(crossings_of(plan, groups, counters, 1).problems, ElementsAre());
+  EXPECT_THAT(crossings_of(plan, groups, counters, 2, {0, 1}).problems, ElementsAre());
+  const Crossings seen = crossings_of(plan, groups, counters, 2, {0});
   ASSERT_EQ(seen.problems.size(), 1u);
   EXPECT_THAT(seen.problems[0], HasSubstr("B's stream"));
   EXPECT_THAT(seen.problems[0], HasSubstr("sent nothing on B→net"));

@@ -12,8 +12,8 @@
 #include <fstream>
 #include <thread>
 
+#include "lab/lab_processes.hpp"
 #include "lab/steady.hpp"
-#include "lab/troupe.hpp"
 
 namespace cotillion {
 namespace {
@@ -27,28 +27,28 @@ Duration length_of(const Plan& plan, int rounds) {
 }
 
 // Until the coordinator has ended; its code.
-Result<int> watch(World& world, Troupe& troupe, const PlaySettings& settings) {
+Result<int> watch(World& world, LabProcesses& processes, const PlaySettings& settings) {
   const Instant began = steady_now();
   Instant due = began + kLabPrepares, first_round = kNever;
   bool playing = false, asked = false;
   for (;;) {
-    if (const auto code = troupe.code()) return *code;
-    if (!playing && troupe.playing()) {
+    if (const auto code = processes.code()) return *code;
+    if (!playing && processes.playing()) {
       playing = true;
-      world.emulator().open_books(kLabStartIn);
+      world.emulator().open_counters(kLabStartIn);
       first_round = steady_now() + kLabStartIn;
       due = first_round + length_of(world.plan().plan, 2 * settings.rounds) + kLabTakesLeave;
     }
-    if (playing) troupe.kill_the_doomed(first_round);
+    if (playing) processes.kill_the_doomed(first_round);
     if (!asked && settings.asked_to_end()) {
       asked = true;
-      troupe.ask_to_end();
+      processes.ask_to_end();
       due = std::min(due, steady_now() + kLabTakesLeave);
     }
     if (steady_now() > due)
       return failure(fmt::format("the coordinator has not ended after {}; it last said: {}",
-                                 wait_text(steady_now() - began), troupe.last_words()));
-    settings.progress(playing ? fmt::format("playing: {}", troupe.last_words())
+                                 wait_text(steady_now() - began), processes.last_words()));
+    settings.progress(playing ? fmt::format("playing: {}", processes.last_words())
                               : std::string("waiting for everyone to be ready"));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -72,19 +72,19 @@ Result<Played> play(World& world, const std::string& plan_text, const PlaySettin
   const std::string plan = settings.folder + "/plan.json";
   if (!(std::ofstream(plan) << plan_text))
     return failure(fmt::format("{}: {}", plan, std::strerror(errno)));
-  Troupe troupe(world, settings);
-  if (const auto begun = troupe.start_everyone(plan); !begun)
+  LabProcesses processes(world, settings);
+  if (const auto begun = processes.start_everyone(plan); !begun)
     return Unexpected<Error>{begun.error()};
-  const auto code = watch(world, troupe, settings);
+  const auto code = watch(world, processes, settings);
   Played played;
-  played.books = world.emulator().books();
+  played.counters = world.emulator().counters();
   // Members end by themselves when the coordinator has told them to. Before everyone was ready some
   // may not have met it yet, and would seek it for long.
-  if (code && troupe.playing()) (void)world.children().wait(kLabTakesLeave);
+  if (code && processes.playing()) (void)world.children().wait(kLabTakesLeave);
   world.children().end(Duration{1'000'000'000'000});
   if (!code) return Unexpected<Error>{code.error()};
   played.code = *code;
-  played.problems = troupe.problems();
+  played.problems = processes.problems();
   played.outcome = read_whole(settings.folder + "/outcome.json");
   for (const std::string& stray : world.strays()) played.problems.push_back(stray);
   return played;

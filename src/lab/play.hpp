@@ -1,4 +1,4 @@
-// A plan played in a lab by the real daemons: the coordinator in the office, an edge and an island
+// A plan played in a lab by the real daemons: the coordinator in the control, an edge and an island
 // in every city, as programs in their namespaces, over the emulated links.
 #pragma once
 
@@ -19,7 +19,7 @@ struct PlaySettings {
   std::string program;  // cotillion itself
   std::string folder;   // for the plan, the outcome and logs; nobody else's
   int rounds = 1;
-  std::string patience = "20ms";
+  std::string grace = "20ms";
   std::string exchange = "whole";
   int fragments = 8;
   std::string element = "f32";
@@ -27,7 +27,7 @@ struct PlaySettings {
   double progress_kept = 1;  // by merges, of what was learned in flight
   std::string missing = "mean";
   std::vector<Death> deaths;
-  bool rehearse = true;  // without training code; otherwise agents wait for it at desk_socket()
+  bool rehearse = true;  // without training code; otherwise agents wait for it at exchange_socket()
   std::function<void(const std::string&)> progress = [](const std::string&) {};
   std::function<bool()> asked_to_end = [] { return false; };
 };
@@ -35,7 +35,7 @@ struct PlaySettings {
 struct Played {
   std::string outcome;  // the coordinator's file, as it wrote it
   int code = 0;         // its exit code
-  WanBooks books;
+  WanCounters counters;
   std::vector<std::string> problems;  // sentences: who failed, what is in whose log
 };
 

@@ -36,8 +36,8 @@ struct Train {
   LaneId lane = 0;
   std::optional<UdpSocket> socket;
   Endpoint to;
-  std::size_t cars = 0;
-  double car_ns = 0;  // on the wire
+  std::size_t packets = 0;
+  double packet_ns = 0;  // on the wire
 };
 
 Ipv4Address first_address(const Space& space) {
@@ -62,9 +62,9 @@ ErrorSpread error_spread(std::vector<double> errors) {
   return spread;
 }
 
-bool wait_until_heard(const Ears& ears, std::size_t expected, Duration patience) {
-  const Instant deadline = steady_now() + patience;
-  while (ears.heard_so_far() < expected && steady_now() < deadline) {
+bool wait_until_heard(const ProbeReceivers& receivers, std::size_t expected, Duration timeout) {
+  const Instant deadline = steady_now() + timeout;
+  while (receivers.heard_so_far() < expected && steady_now() < deadline) {
     if (asked_to_end()) return false;
     sleep_for(kLook);
   }
@@ -76,20 +76,21 @@ Result<std::vector<LaneMeasure>> measure_links(World& world, const ProbeSettings
   const Blueprint& print = world.blueprint();
   const std::size_t chunk = chunk_of(map);
   const Bytes wire{std::int64_t(chunk) + framing_of(map).count};
-  Ears ears;
+  ProbeReceivers receivers;
   for (const Space& space : print.spaces) {
-    if (space.stand.kind == Stand::Kind::kOffice) continue;
-    const auto visit = world.visit(space.stand);
+    if (space.role.kind == NamespaceRole::Kind::kControl) continue;
+    const auto visit = world.visit(space.role);
     if (!visit) return Unexpected<Error>{visit.error()};
     auto socket = UdpSocket::open({.bind = {0, kTrainPort}, .coalesce = false});
     if (!socket) return Unexpected<Error>{socket.error()};
-    if (const auto ear = ears.add(std::move(*socket)); !ear) return Unexpected<Error>{ear.error()};
+    if (const auto receiver = receivers.add(std::move(*socket)); !receiver)
+      return Unexpected<Error>{receiver.error()};
   }
   std::vector<Train> trains;
   Duration longest{0};
   for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
     const Blueprint::Passage passage = print.passage(lane);
-    const auto visit = world.visit(print.spaces[std::size_t(passage.from.space)].stand);
+    const auto visit = world.visit(print.spaces[std::size_t(passage.from.space)].role);
     if (!visit) return Unexpected<Error>{visit.error()};
     auto socket = UdpSocket::open({.bind = {0, 0}, .coalesce = false});
     if (!socket) return Unexpected<Error>{socket.error()};
@@ -101,57 +102,57 @@ Result<std::vector<LaneMeasure>> measure_links(World& world, const ProbeSettings
     train.lane = lane;
     train.socket = std::move(*socket);
     train.to = {first_address(print.spaces[std::size_t(passage.to.space)]), kTrainPort};
-    const double car = transfer_time(wire, lane_rate(map, lane)).ps;
+    const double packet_ps = transfer_time(wire, lane_rate(map, lane)).ps;
     // As many as the queue holds, for the last of them waits for all others.
-    train.cars = std::size_t(std::clamp(double(settings.train.ps) / car, 4.0, 64.0));
-    train.cars = std::min(train.cars, 1 + std::size_t(double(world.queue().ps) / car));
-    train.car_ns = car / 1000;
-    longest = std::max(longest,
-                       lane_latency(map, lane) + Duration{std::int64_t(car * double(train.cars))});
+    train.packets = std::size_t(std::clamp(double(settings.train.ps) / packet_ps, 4.0, 64.0));
+    train.packets = std::min(train.packets, 1 + std::size_t(double(world.queue().ps) / packet_ps));
+    train.packet_ns = packet_ps / 1000;
+    longest = std::max(longest, lane_latency(map, lane) +
+                                    Duration{std::int64_t(packet_ps * double(train.packets))});
     trains.push_back(std::move(train));
   }
   std::size_t expected = 0;
-  for (const Train& train : trains) expected += train.cars * std::size_t(settings.trains);
-  ears.start(expected);
+  for (const Train& train : trains) expected += train.packets * std::size_t(settings.trains);
+  receivers.start(expected);
   std::vector<std::byte> packet = probe_packet(chunk);
   std::size_t sent = 0;
   for (int turn = 0; turn < settings.trains; ++turn) {
     for (const Train& train : trains) {
       if (asked_to_end()) return failure("stopped");
-      for (std::size_t car = 0; car < train.cars; ++car)
+      for (std::size_t sequence = 0; sequence < train.packets; ++sequence)
         if (!send_probe(*train.socket, train.to, packet,
                         {0, std::uint32_t(train.lane),
-                         std::uint32_t(std::size_t(turn) * train.cars + car)}))
+                         std::uint32_t(std::size_t(turn) * train.packets + sequence)}))
           return failure(fmt::format("{}: {}", lane_name(map, train.lane), std::strerror(errno)));
-      sent += train.cars;
+      sent += train.packets;
       sleep_for(kBetweenLanes);
     }
-    if (!wait_until_heard(ears, sent, longest + settings.patience)) return failure("stopped");
+    if (!wait_until_heard(receivers, sent, longest + settings.timeout)) return failure("stopped");
   }
-  const std::vector<Heard> heard = ears.stop();
+  const std::vector<Heard> heard = receivers.stop();
 
   std::vector<LaneMeasure> measures;
   for (const Train& train : trains) {
     LaneMeasure measure;
     measure.lane = train.lane;
-    measure.sent = train.cars * std::size_t(settings.trains);
+    measure.sent = train.packets * std::size_t(settings.trains);
     // By turn: when its first packet was sent, and when which of them came.
     std::map<std::size_t, std::map<std::size_t, const Heard*>> turns;
     for (const Heard& one : heard)
       if (one.mark.stream == std::uint32_t(train.lane)) {
-        turns[one.mark.sequence / train.cars].emplace(one.mark.sequence % train.cars, &one);
+        turns[one.mark.sequence / train.packets].emplace(one.mark.sequence % train.packets, &one);
         ++measure.came;
       }
     std::vector<double> delays, rates;
     const double latency_ns = double(lane_latency(map, train.lane).ps) / 1000;
-    for (const auto& [turn, cars] : turns) {
-      if (!cars.contains(0)) continue;
-      const Heard& first = *cars.at(0);
-      delays.push_back((double(first.came_ns - first.mark.sent_ns) - train.car_ns - latency_ns) /
+    for (const auto& [turn, packets] : turns) {
+      if (!packets.contains(0)) continue;
+      const Heard& first = *packets.at(0);
+      delays.push_back((double(first.came_ns - first.mark.sent_ns) - train.packet_ns - latency_ns) /
                        kNanosecondsPerMillisecond);
-      if (cars.size() != train.cars || train.cars < 2) continue;
-      const double took = double(cars.at(train.cars - 1)->came_ns - first.came_ns);
-      rates.push_back(train.car_ns * double(train.cars - 1) / took - 1);
+      if (packets.size() != train.packets || train.packets < 2) continue;
+      const double took = double(packets.at(train.packets - 1)->came_ns - first.came_ns);
+      rates.push_back(train.packet_ns * double(train.packets - 1) / took - 1);
     }
     measure.delay_ms = error_spread(std::move(delays));
     measure.rate = error_spread(std::move(rates));
@@ -165,11 +166,11 @@ Result<ProbeOutcome> probe(World& world, const ProbeSettings& settings) {
   outcome.cores = int(::sysconf(_SC_NPROCESSORS_ONLN));
   (void)::getloadavg(&outcome.load, 1);
   wake_on_time();
-  world.emulator().open_books();
+  world.emulator().open_counters();
   auto links = measure_links(world, settings);
   if (!links) return Unexpected<Error>{links.error()};
   outcome.links = std::move(*links);
-  outcome.trains_books = world.emulator().books();
+  outcome.trains_counters = world.emulator().counters();
   if (const auto sent = send_streams(world, settings, outcome); !sent)
     return Unexpected<Error>{sent.error()};
   return outcome;

@@ -1,7 +1,7 @@
-// The lab without the dance: real packets over every link alone, and along every stream's tree of
-// every round, at the planned rate, with nobody summing. It tells how exact the emulated links are
-// as seen from outside, and that multicast is real: each stream crosses each link of its tree once,
-// and no other link.
+// The lab without the schedule: real packets over every link alone, and along every stream's tree
+// of every round, at the planned rate, with nobody summing. It tells how exact the emulated links
+// are as seen from outside, and that multicast is real: each stream crosses each link of its tree
+// once, and no other link.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct ProbeSettings {
   Duration train{50'000'000'000};  // how long one takes on the wire, about
   int rounds = 0;                  // of the plan; 0: one period
   // How long to wait for what should have come, beyond its time.
-  Duration patience{500'000'000'000};
+  Duration timeout{500'000'000'000};
 };
 
 // Errors of values that were measured one by one.
@@ -54,8 +54,8 @@ struct ProbeOutcome {
   ErrorSpread rate;                      // of streams where they are heard, relative
   ErrorSpread sender_ms;                 // how late the probe itself sent
   std::vector<std::string> problems;     // sentences; empty: multicast is real
-  WanBooks trains_books, streams_books;  // what the emulator says of itself
-  double load = 0;                       // of the machine, before: the mean of a minute
+  WanCounters trains_counters, streams_counters;  // what the emulator says of itself
+  double load = 0;                                // of the machine, before: the mean of a minute
   int cores = 0;
 };
 

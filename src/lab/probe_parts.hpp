@@ -1,8 +1,8 @@
 // The two halves of a probe, and what they share.
 #pragma once
 
-#include "lab/ears.hpp"
 #include "lab/probe.hpp"
+#include "lab/probe_receivers.hpp"
 
 namespace cotillion {
 
@@ -17,7 +17,8 @@ namespace cotillion {
 }
 
 // False when it was asked to end before.
-[[nodiscard]] bool wait_until_heard(const Ears& ears, std::size_t expected, Duration patience);
+[[nodiscard]] bool wait_until_heard(const ProbeReceivers& receivers, std::size_t expected,
+                                    Duration timeout);
 
 // Trains over every lane alone, without faults.
 [[nodiscard]] Result<std::vector<LaneMeasure>> measure_links(World& world,

@@ -50,7 +50,7 @@ class StreamProbe {
     if (auto opened = open(); !opened) return opened;
     const auto& rounds = plan_.plan.rounds;
     outcome_.rounds = settings_.rounds > 0 ? settings_.rounds : int(rounds.size());
-    world_.emulator().open_books(kHeadStart);
+    world_.emulator().open_counters(kHeadStart);
     for (int round = 0; round < outcome_.rounds; ++round)
       if (auto played = play(std::size_t(round) % rounds.size()); !played) return played;
     account();
@@ -60,15 +60,15 @@ class StreamProbe {
  private:
   // Where a stream ends: an edge, or an island that sums for itself.
   struct Ending {
-    int ear = 0;
+    int receiver = 0;
     double flight_ns = 0;  // latencies, and every hop's time on the wire
   };
 
   Result<bool> open() {
-    std::set<Stand> listeners;
+    std::set<NamespaceRole> listeners;
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       listeners.insert(listener_of(plan_, island));
-      const auto visit = world_.visit({Stand::Kind::kIsland, island});
+      const auto visit = world_.visit({NamespaceRole::Kind::kIsland, island});
       if (!visit) return Unexpected<Error>{visit.error()};
       auto socket = UdpSocket::open({.bind = {island_address(island), 0},
                                      .interface = island_address(island),
@@ -77,22 +77,22 @@ class StreamProbe {
       if (!socket) return Unexpected<Error>{socket.error()};
       senders_.push_back(std::move(*socket));
     }
-    for (const Stand& stand : listeners) {
-      const auto visit = world_.visit(stand);
+    for (const NamespaceRole& role : listeners) {
+      const auto visit = world_.visit(role);
       if (!visit) return Unexpected<Error>{visit.error()};
       const Blueprint& print = world_.blueprint();
-      const Space& space = print.spaces[std::size_t(print.space_of(stand))];
+      const Space& space = print.spaces[std::size_t(print.space_of(role))];
       auto socket = UdpSocket::open(
           {.bind = {0, kUdpPort}, .interface = space.addresses.front().address, .coalesce = false});
       if (!socket) return Unexpected<Error>{socket.error()};
       for (const MulticastGroup& group : world_.groups().all())
         if (std::any_of(group.receivers.begin(), group.receivers.end(),
-                        [&](IslandId island) { return listener_of(plan_, island) == stand; }))
+                        [&](IslandId island) { return listener_of(plan_, island) == role; }))
           if (const auto joined = socket->join(group.address); !joined)
             return Unexpected<Error>{joined.error()};
-      const auto ear = ears_.add(std::move(*socket));
-      if (!ear) return Unexpected<Error>{ear.error()};
-      ear_of_[stand] = *ear;
+      const auto receiver = receivers_.add(std::move(*socket));
+      if (!receiver) return Unexpected<Error>{receiver.error()};
+      ear_of_[role] = *receiver;
       names_.push_back(space.name);
     }
     return true;
@@ -112,7 +112,7 @@ class StreamProbe {
   }
 
   [[nodiscard]] std::vector<Ending> endings_of(const MulticastGroup& group) const {
-    std::map<int, double> by_ear;
+    std::map<int, double> by_receiver;
     for (const IslandId island : group.receivers) {
       const Ingress& ingress = plan_.ingress[std::size_t(island)];
       double flight = hops_ns(group, ingress.from);
@@ -120,10 +120,10 @@ class StreamProbe {
         for (const LaneId lane : ingress.lanes)
           flight +=
               on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kPicosecondsPerNanosecond;
-      by_ear.emplace(ear_of_.at(listener_of(plan_, island)), flight);
+      by_receiver.emplace(ear_of_.at(listener_of(plan_, island)), flight);
     }
     std::vector<Ending> endings;
-    for (const auto& [ear, flight] : by_ear) endings.push_back({ear, flight});
+    for (const auto& [receiver, flight] : by_receiver) endings.push_back({receiver, flight});
     return endings;
   }
 
@@ -154,7 +154,7 @@ class StreamProbe {
       }
     std::stable_sort(departures.begin(), departures.end(),
                      [](const Departure& a, const Departure& b) { return a.when < b.when; });
-    ears_.start(expected);
+    receivers_.start(expected);
     for (const Departure& departure : departures) {
       if (asked_to_end()) return failure("stopped");
       clock.wait_until(departure.when);
@@ -162,8 +162,9 @@ class StreamProbe {
       late_ms_.push_back((clock.now() - departure.when).ms());
       if (auto sent = send(sending, departure); !sent) return sent;
     }
-    if (!wait_until_heard(ears_, expected, longest + settings_.patience)) return failure("stopped");
-    hear(sendings, ears_.stop());
+    if (!wait_until_heard(receivers_, expected, longest + settings_.timeout))
+      return failure("stopped");
+    hear(sendings, receivers_.stop());
     outcome_.streams += sendings.size();
     outcome_.expected += expected;
     for (const Sending& sending : sendings) sent_[sending.group] += sending.packets;
@@ -188,7 +189,7 @@ class StreamProbe {
   }
 
   void hear(const std::vector<Sending>& sendings, const std::vector<Heard>& heard) {
-    // By stream and ear: whole packets only, for the short last one is sooner through.
+    // By stream and receiver: whole packets only, for the short last one is sooner through.
     struct Reception {
       std::set<std::uint32_t> sequences;
       std::int64_t first_ns = INT64_MAX, last_ns = 0;
@@ -196,9 +197,9 @@ class StreamProbe {
     };
     std::map<std::pair<std::uint32_t, int>, Reception> receptions;
     for (const Heard& one : heard) {
-      Reception& reception = receptions[{one.mark.stream, one.ear}];
+      Reception& reception = receptions[{one.mark.stream, one.receiver}];
       if (!reception.sequences.insert(one.mark.sequence).second)
-        problem(fmt::format("{} heard packet {} of {} twice", names_[std::size_t(one.ear)],
+        problem(fmt::format("{} heard packet {} of {} twice", names_[std::size_t(one.receiver)],
                             one.mark.sequence, stream_name(sendings, one.mark.stream)));
       ++outcome_.came;
       if (one.mark.stream >= sendings.size() ||
@@ -217,12 +218,13 @@ class StreamProbe {
     for (std::uint32_t stream = 0; stream < sendings.size(); ++stream) {
       flights.emplace_back();
       for (const Ending& ending : endings_of(*sendings[stream].group)) {
-        flights.back()[ending.ear] = ending.flight_ns;
-        const auto found = receptions.find({stream, ending.ear});
+        flights.back()[ending.receiver] = ending.flight_ns;
+        const auto found = receptions.find({stream, ending.receiver});
         const std::size_t came = found == receptions.end() ? 0 : found->second.sequences.size();
         if (came != sendings[stream].packets)
-          problem(fmt::format("{} heard {} of {} packets of {}", names_[std::size_t(ending.ear)],
-                              came, sendings[stream].packets, stream_name(sendings, stream)));
+          problem(fmt::format("{} heard {} of {} packets of {}",
+                              names_[std::size_t(ending.receiver)], came, sendings[stream].packets,
+                              stream_name(sendings, stream)));
         if (found == receptions.end() || found->second.last <= found->second.first) continue;
         const Reception& seen = found->second;
         const Bytes wire = Bytes{chunk_} + framing_of(map_);
@@ -232,14 +234,14 @@ class StreamProbe {
       }
     }
     for (const Heard& one : heard) {
-      if (one.mark.stream >= flights.size() || !flights[one.mark.stream].contains(one.ear)) {
-        problem(fmt::format("{} heard {}, which is not for it", names_[std::size_t(one.ear)],
+      if (one.mark.stream >= flights.size() || !flights[one.mark.stream].contains(one.receiver)) {
+        problem(fmt::format("{} heard {}, which is not for it", names_[std::size_t(one.receiver)],
                             stream_name(sendings, one.mark.stream)));
         continue;
       }
       if (one.mark.sequence + 1 >= sendings[one.mark.stream].packets) continue;
       delays_.push_back(
-          (double(one.came_ns - one.mark.sent_ns) - flights[one.mark.stream][one.ear]) /
+          (double(one.came_ns - one.mark.sent_ns) - flights[one.mark.stream][one.receiver]) /
           kNanosecondsPerMillisecond);
     }
   }
@@ -248,10 +250,10 @@ class StreamProbe {
     outcome_.delay_ms = error_spread(std::move(delays_));
     outcome_.rate = error_spread(std::move(rates_));
     outcome_.sender_ms = error_spread(std::move(late_ms_));
-    outcome_.streams_books = world_.emulator().books();
+    outcome_.streams_counters = world_.emulator().counters();
     const auto& groups = world_.groups().all();
     for (LaneId lane = 0; lane < map_.lane_count(); ++lane) {
-      const LaneBook& book = outcome_.streams_books.lanes[std::size_t(lane)];
+      const LaneCounters& book = outcome_.streams_counters.lanes[std::size_t(lane)];
       LaneCrossing crossing{.lane = lane};
       crossing.others = book.others;
       for (std::size_t number = 0; number < groups.size(); ++number) {
@@ -269,12 +271,12 @@ class StreamProbe {
       outcome_.crossings.push_back(crossing);
     }
     for (const std::string& stray : world_.strays()) problem(stray);
-    for (std::size_t ear = 0; ear < names_.size(); ++ear)
-      if (const std::uint32_t missed = ears_.socket(int(ear)).overflows(); missed > 0)
+    for (std::size_t receiver = 0; receiver < names_.size(); ++receiver)
+      if (const std::uint32_t missed = receivers_.socket(int(receiver)).overflows(); missed > 0)
         problem(
             fmt::format("{}: {} packets came while the probe's own buffer was full; this "
                         "machine is too busy for it",
-                        names_[ear], missed));
+                        names_[receiver], missed));
     if (problems_ > kProblemsSaid)
       outcome_.problems.push_back(fmt::format("and {} more", problems_ - kProblemsSaid));
   }
@@ -298,9 +300,9 @@ class StreamProbe {
   ProbeOutcome& outcome_;
   std::int64_t chunk_;
   std::vector<UdpSocket> senders_;  // by island
-  Ears ears_;
-  std::map<Stand, int> ear_of_;
-  std::vector<std::string> names_;                         // by ear
+  ProbeReceivers receivers_;
+  std::map<NamespaceRole, int> ear_of_;
+  std::vector<std::string> names_;                         // by receiver
   std::map<std::size_t, std::vector<std::byte>> packets_;  // by beats
   std::map<const MulticastGroup*, std::uint64_t> sent_;    // packets
   std::vector<double> delays_, rates_, late_ms_;

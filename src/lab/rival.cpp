@@ -53,12 +53,12 @@ bool is_found(const std::string& program) {
 
 std::vector<IslandId> ranks_of(const Map& map) {
   const Routes routes(map);
-  return best_ring(Stage(map, routes, {.technology = {false, false}})).order;
+  return best_ring(NetworkModel(map, routes, {.technology = {false, false}})).order;
 }
 
 // A window that was open stays open between two times, as on any network made for long distances.
-Result<bool> prepare(const World& world, Stand stand) {
-  const auto visit = world.visit(stand);
+Result<bool> prepare(const World& world, NamespaceRole role) {
+  const auto visit = world.visit(role);
   if (!visit) return Unexpected<Error>{visit.error()};
   std::ofstream("/proc/sys/net/ipv4/tcp_slow_start_after_idle") << "0";
   return true;
@@ -101,17 +101,17 @@ Result<RivalOutcome> run_rival(World& world, const std::string& command,
   const Map& map = world.plan().map;
   std::string addresses, spaces;
   for (const IslandId island : ranks_of(map)) {
-    const Stand stand{Stand::Kind::kIsland, island};
+    const NamespaceRole role{NamespaceRole::Kind::kIsland, island};
     const std::string path = fmt::format("{}/space{}", settings.folder, island);
-    if (const auto shown = world.show(stand, path); !shown) return Unexpected<Error>{shown.error()};
-    if (const auto ready = prepare(world, stand); !ready) return Unexpected<Error>{ready.error()};
+    if (const auto shown = world.show(role, path); !shown) return Unexpected<Error>{shown.error()};
+    if (const auto ready = prepare(world, role); !ready) return Unexpected<Error>{ready.error()};
     addresses += (addresses.empty() ? "" : ",") + to_text(island_address(island));
     spaces += (spaces.empty() ? "" : ",") + path;
   }
   const std::string log = settings.folder + "/rival.log";
   std::ofstream(log, std::ios::trunc) << "";
   const auto child = world.spawn(
-      {Stand::Kind::kOffice, 0},
+      {NamespaceRole::Kind::kControl, 0},
       {{"/bin/sh", "-c", "exec " + words_of(command)},
        log,
        {"COTILLION_ADDRESSES=" + addresses, "COTILLION_SPACES=" + spaces,
@@ -119,7 +119,7 @@ Result<RivalOutcome> run_rival(World& world, const std::string& command,
         fmt::format("COTILLION_TIMES={}", settings.times), "TMPDIR=" + settings.folder}});
   if (!child) return Unexpected<Error>{child.error()};
   RivalOutcome outcome{name_of(command), {}, ""};
-  const Instant due = steady_now() + settings.patience;
+  const Instant due = steady_now() + settings.timeout;
   std::optional<int> code;
   while (!(code = world.children().code_of(*child))) {
     if (settings.asked_to_end()) outcome.problem = "was interrupted";

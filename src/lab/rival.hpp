@@ -17,7 +17,7 @@ namespace cotillion {
 struct RivalSettings {
   std::string folder;  // nobody else's
   int times = 6;       // the first one is not counted: connections warm up
-  Duration patience{120'000'000'000'000};
+  Duration timeout{120'000'000'000'000};
   std::function<bool()> asked_to_end = [] { return false; };
 };
 
@@ -32,7 +32,7 @@ struct RivalOutcome {
 [[nodiscard]] Result<bool> check_rivals(const std::vector<std::string>& commands);
 
 // The command is the shell's, with a name and a colon before it if you like; it runs once, in the
-// office, and its ranks go to the islands by themselves. Ranks are in the order of the cheapest
+// control, and its ranks go to the islands by themselves. Ranks are in the order of the cheapest
 // ring. An Error: it could not be started.
 [[nodiscard]] Result<RivalOutcome> run_rival(World& world, const std::string& command,
                                              const RivalSettings& settings);

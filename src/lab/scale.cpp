@@ -58,14 +58,14 @@ Result<PlanFile> scaled(PlanFile plan, std::int64_t scale) {
 
 Result<std::string> plan_text(const PlanFile& plan) {
   const Routes routes(plan.map);
-  const Stage stage(plan.map, routes, plan.plan.stage);
+  const NetworkModel network(plan.map, routes, plan.plan.network);
   for (IslandId island = 0; island < plan.map.island_count(); ++island)
-    if (ingress_of(stage, island).lanes != plan.ingress[std::size_t(island)].lanes)
+    if (ingress_of(network, island).lanes != plan.ingress[std::size_t(island)].lanes)
       return failure(
           fmt::format("the plan leads streams into {} by a way that this version would "
                       "not take; plan again",
                       plan.map.islands[std::size_t(island)].name));
-  return to_json(stage, plan.plan, plan.made_by).dump(1) + "\n";
+  return to_json(network, plan.plan, plan.made_by).dump(1) + "\n";
 }
 
 }  // namespace cotillion

@@ -57,16 +57,16 @@ WanEmulator::WanEmulator(const WanEmulatorSettings& settings,
       poll_(::epoll_create1(EPOLL_CLOEXEC)) {
   COTILLION_CHECK(poll_ >= 0);
   COTILLION_CHECK(std::is_sorted(settings.groups.begin(), settings.groups.end()));
-  books_.lanes.resize(std::size_t(settings.lanes));
-  for (LaneBook& book : books_.lanes) {
+  counters_.lanes.resize(std::size_t(settings.lanes));
+  for (LaneCounters& book : counters_.lanes) {
     book.by_group.assign(settings.groups.size(), 0);
     book.left_by_group.assign(settings.groups.size(), 0);
   }
-  shown_ = books_;  // so that to show them needs no memory
+  shown_ = counters_;  // so that to show them needs no memory
   for (const EmulatedLink& link : links)
     for (std::size_t way = 0; way < 2; ++way)
       mouths_.push_back({link.ends[way], link.ends[1 - way], WanLink(link.ways[way], &dice_),
-                         &books_.lanes[std::size_t(link.ways[way].lane)]});
+                         &counters_.lanes[std::size_t(link.ways[way].lane)]});
   for (PacketSlot slot = PacketSlot(lengths_.size()); slot > 0; --slot) free_.push_back(slot - 1);
   const auto watch = [&](int fd, std::uint32_t mouth) {
     epoll_event event{};
@@ -93,7 +93,7 @@ ByteSpan WanEmulator::room(PacketSlot slot) {
 void WanEmulator::live() {
   (void)::pthread_setname_np(::pthread_self(), "wan");
   wake_on_time();
-  books_.realtime = run_first(settings_.priority);
+  counters_.realtime = run_first(settings_.priority);
   opened_ = steady_now();
   cpu_before_ = thread_cpu();
   while (!leaving_) {
@@ -115,7 +115,7 @@ bool WanEmulator::emit_due() {
       mouth.link.note_emission(due->due, now);
       const ssize_t wrote = ::write(mouth.out, room(due->slot).data(), lengths_[due->slot]);
       if (wrote < 0)
-        ++books_.refused;
+        ++counters_.refused;
       else if (const std::size_t stream = streams_[due->slot]; stream < settings_.groups.size())
         ++mouth.book->left_by_group[stream];
       free_.push_back(due->slot);
@@ -136,7 +136,7 @@ bool WanEmulator::read_ready() {
     Mouth& mouth = mouths_[which];
     for (int turn = 0; turn < kReadsInARow; ++turn) {
       if (free_.empty()) {
-        ++books_.starved;  // it stays where it is until something has left
+        ++counters_.starved;  // it stays where it is until something has left
         return any;
       }
       const PacketSlot slot = free_.back();
@@ -154,7 +154,7 @@ void WanEmulator::take_in(Mouth& mouth, Instant now, PacketSlot slot, std::size_
   const ByteSpan packet = room(slot).first(bytes);
   const auto frame = read_frame(packet);
   if (!frame || is_link_local(frame->destination)) {
-    ++books_.ignored;
+    ++counters_.ignored;
     free_.push_back(slot);
     return;
   }
@@ -204,14 +204,14 @@ void WanEmulator::serve() {
   const int request = request_.load(std::memory_order_acquire);
   if (request == kNothing) return;
   const Instant now = steady_now();
-  if (request == kOpenBooks) {
+  if (request == kOpenCounters) {
     for (Mouth& mouth : mouths_) mouth.link.clear_counts();
-    for (LaneBook& book : books_.lanes) {
+    for (LaneCounters& book : counters_.lanes) {
       std::fill(book.by_group.begin(), book.by_group.end(), 0);
       std::fill(book.left_by_group.begin(), book.left_by_group.end(), 0);
       book.others = 0;
     }
-    books_.ignored = books_.refused = books_.starved = 0;
+    counters_.ignored = counters_.refused = counters_.starved = 0;
     opened_ = now;
     cpu_before_ = thread_cpu();
     origin_ = now + start_;
@@ -220,9 +220,9 @@ void WanEmulator::serve() {
       mouth.book->counts = mouth.link.counts();
       mouth.book->lateness = mouth.link.lateness();
     }
-    books_.wall = now - opened_;
-    books_.cpu = thread_cpu() - cpu_before_;
-    shown_ = books_;
+    counters_.wall = now - opened_;
+    counters_.cpu = thread_cpu() - cpu_before_;
+    shown_ = counters_;
   }
   request_.store(kNothing, std::memory_order_release);
   request_.notify_all();
@@ -234,14 +234,14 @@ void WanEmulator::ask(Request request) {
   request_.wait(request);
 }
 
-void WanEmulator::open_books(Duration start) {
+void WanEmulator::open_counters(Duration start) {
   start_ = start;
   stolen_before_ = stolen_so_far();
-  ask(kOpenBooks);
+  ask(kOpenCounters);
 }
 
-WanBooks WanEmulator::books() {
-  ask(kShowBooks);
+WanCounters WanEmulator::counters() {
+  ask(kShowCounters);
   shown_.stolen = stolen_so_far() - stolen_before_;
   return shown_;
 }

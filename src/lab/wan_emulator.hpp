@@ -34,7 +34,7 @@ struct EmulatedLink {
 };
 
 // What one lane has carried.
-struct LaneBook {
+struct LaneCounters {
   WanLinkCounts counts;
   ErrorHistogram lateness;
   // Packets that came to it and that left at its far end, in the order of
@@ -43,14 +43,14 @@ struct LaneBook {
   std::uint64_t others = 0;  // packets that are no multicast, or of unknown groups
 };
 
-struct WanBooks {
-  std::vector<LaneBook> lanes;  // by lane; those that are not emulated are empty
-  std::uint64_t ignored = 0;    // what kernels send to their neighbours alone: IGMP, IPv6
-  std::uint64_t refused = 0;    // that could not be written into the far end
-  std::uint64_t starved = 0;    // there was no room for: the emulator's fault
-  bool realtime = false;        // SCHED_FIFO was granted
-  Duration cpu{0}, wall{0};     // of the thread, since the books were opened
-  Duration stolen{0};           // from all cores, by the host of a virtual machine, meanwhile
+struct WanCounters {
+  std::vector<LaneCounters> lanes;  // by lane; those that are not emulated are empty
+  std::uint64_t ignored = 0;        // what kernels send to their neighbours alone: IGMP, IPv6
+  std::uint64_t refused = 0;        // that could not be written into the far end
+  std::uint64_t starved = 0;        // there was no room for: the emulator's fault
+  bool realtime = false;            // SCHED_FIFO was granted
+  Duration cpu{0}, wall{0};         // of the thread, since the counters were opened
+  Duration stolen{0};               // from all cores, by the host of a virtual machine, meanwhile
 };
 
 class WanEmulator {
@@ -60,16 +60,16 @@ class WanEmulator {
   WanEmulator& operator=(const WanEmulator&) = delete;
   ~WanEmulator();
 
-  // New books. The faults' time counts from `start` from now; before that nothing goes wrong.
-  void open_books(Duration start = Duration{INT64_MAX / 4});
-  [[nodiscard]] WanBooks books();
+  // New counters. The faults' time counts from `start` from now; before that nothing goes wrong.
+  void open_counters(Duration start = Duration{INT64_MAX / 4});
+  [[nodiscard]] WanCounters counters();
 
  private:
-  enum Request : int { kNothing, kOpenBooks, kShowBooks };
+  enum Request : int { kNothing, kOpenCounters, kShowCounters };
   struct Mouth {
     int in = -1, out = -1;
     WanLink link;
-    LaneBook* book = nullptr;
+    LaneCounters* book = nullptr;
   };
 
   void live();
@@ -85,7 +85,7 @@ class WanEmulator {
   WanEmulatorSettings settings_;
   FaultDice dice_;
   std::vector<Mouth> mouths_;
-  WanBooks books_;
+  WanCounters counters_;
   Pages pages_;
   std::vector<std::uint32_t> lengths_;  // by slot
   std::vector<std::size_t> streams_;    // by slot: which of the groups, or as many as there are
@@ -94,9 +94,9 @@ class WanEmulator {
   Instant origin_{INT64_MAX / 2};
   Instant opened_{0};
   Duration cpu_before_{0};
-  Duration start_{0};  // operand of kOpenBooks
+  Duration start_{0};  // operand of kOpenCounters
   Duration stolen_before_{0};
-  WanBooks shown_;  // answer of kShowBooks
+  WanCounters shown_;  // answer of kShowCounters
   std::atomic<int> request_{kNothing};
   std::atomic<bool> leaving_{false};
   Wakeup wakeup_;

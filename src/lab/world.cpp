@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kIpAndUdp = 28;
 constexpr std::size_t kMtuLeast = 1500;
-constexpr Duration kWiresPatience{10'000'000'000'000};
+constexpr Duration kWiresGrace{10'000'000'000'000};
 constexpr Duration kLook{1'000'000'000};
 constexpr int kTunQueue = 20'000;
 constexpr std::size_t kPacketsSpare = 256;  // of each lane, for those that are shorter than a chunk
@@ -169,7 +169,8 @@ Result<bool> World::build(const WorldSettings& settings) {
   for (int space = 0; space < int(print_.spaces.size()); ++space)
     if (const auto furnished = furnish(space); !furnished)
       return within(furnished.error(), print_.spaces[std::size_t(space)].name);
-  if (auto carrying = wait_for_wires(); !carrying) return carrying;
+  if (auto with_payload_and_steps = wait_for_wires(); !with_payload_and_steps)
+    return with_payload_and_steps;
   if (const double held = held_by(links) * double(mtu_); held > memory_to_spare())
     return failure(
         fmt::format("packets under way on these links may take {}; more than half of "
@@ -214,7 +215,7 @@ Result<bool> World::furnish(int number) {
 }
 
 Result<bool> World::wait_for_wires() const {
-  const Instant deadline = steady_now() + kWiresPatience;
+  const Instant deadline = steady_now() + kWiresGrace;
   for (const Wire& wire : print_.wires)
     for (const Wire::End& end : wire.ends) {
       if (wire.lanes) continue;

@@ -41,16 +41,16 @@ class World {
   [[nodiscard]] std::size_t mtu() const { return mtu_; }
 
   // For threads that play: the calling one is there from now on, or while the visit lasts.
-  [[nodiscard]] Result<bool> enter(Stand stand) const { return space(stand).enter(); }
-  [[nodiscard]] Result<Visit> visit(Stand stand) const { return Visit::to(space(stand)); }
+  [[nodiscard]] Result<bool> enter(NamespaceRole role) const { return space(role).enter(); }
+  [[nodiscard]] Result<Visit> visit(NamespaceRole role) const { return Visit::to(space(role)); }
   // Under a name for programs that change places by themselves: a file that only those see who see
   // the folder, and that must be within private_folder().
-  [[nodiscard]] Result<bool> show(Stand stand, const std::string& path) const {
-    return space(stand).show(path);
+  [[nodiscard]] Result<bool> show(NamespaceRole role, const std::string& path) const {
+    return space(role).show(path);
   }
   // A program that is started there.
-  [[nodiscard]] Result<pid_t> spawn(Stand stand, const Program& program) {
-    return children_.start(space(stand), program);
+  [[nodiscard]] Result<pid_t> spawn(NamespaceRole role, const Program& program) {
+    return children_.start(space(role), program);
   }
   [[nodiscard]] Children& children() { return children_; }
 
@@ -59,8 +59,8 @@ class World {
 
  private:
   World(const PlanFile& plan, MulticastGroups groups, Blueprint print);
-  [[nodiscard]] const NetworkSpace& space(Stand stand) const {
-    return spaces_[std::size_t(print_.space_of(stand))];
+  [[nodiscard]] const NetworkSpace& space(NamespaceRole role) const {
+    return spaces_[std::size_t(print_.space_of(role))];
   }
   [[nodiscard]] Result<bool> build(const WorldSettings& settings);
   [[nodiscard]] Result<bool> furnish(int space);  // addresses, unicast and multicast routes

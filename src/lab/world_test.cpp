@@ -110,23 +110,23 @@ TEST(World, DoesSoWithoutPrivileges) {
   in_a_lab(expect_exact_trees, true);
 }
 
-// One datagram from one stand to another; whether it came.
-bool reaches(const World& world, Stand from, Stand to, Ipv4Address address) {
-  std::optional<UdpSocket> ear, mouth;
-  const auto open = [&](Stand stand, std::uint16_t port, std::optional<UdpSocket>& into) {
-    const auto visit = world.visit(stand);
+// One datagram from one role to another; whether it came.
+bool reaches(const World& world, NamespaceRole from, NamespaceRole to, Ipv4Address address) {
+  std::optional<UdpSocket> receiver, mouth;
+  const auto open = [&](NamespaceRole role, std::uint16_t port, std::optional<UdpSocket>& into) {
+    const auto visit = world.visit(role);
     if (!visit) return;
     if (auto socket = UdpSocket::open({.bind = {0, port}, .coalesce = false}))
       into.emplace(std::move(*socket));
   };
-  open(to, 4000, ear);
+  open(to, 4000, receiver);
   open(from, 0, mouth);
-  if (!ear || !mouth) return false;
+  if (!receiver || !mouth) return false;
   const sockaddr_in target = to_sockaddr({address, 4000});
-  if (::sendto(mouth->fd(), "dance", 5, 0, reinterpret_cast<const sockaddr*>(&target),
+  if (::sendto(mouth->fd(), "schedule", 5, 0, reinterpret_cast<const sockaddr*>(&target),
                sizeof target) != 5)
     return false;
-  pollfd waiting{ear->fd(), POLLIN, 0};
+  pollfd waiting{receiver->fd(), POLLIN, 0};
   return ::poll(&waiting, 1, kWaitMs) == 1;
 }
 
@@ -135,11 +135,13 @@ TEST(World, LetsIslandsEdgesAndTheOfficeSpeakToEachOther) {
     const PlanFile plan = three_islands();
     const auto world = world_of(plan);
     ASSERT_NE(world, nullptr);
-    const Stand office{Stand::Kind::kOffice, 0};
+    const NamespaceRole control{NamespaceRole::Kind::kControl, 0};
     for (IslandId island = 0; island < 3; ++island) {
-      const Stand own{Stand::Kind::kIsland, island}, edge = listener_of(plan, island);
-      EXPECT_TRUE(reaches(*world, own, office, kOfficeAddress)) << island;
-      EXPECT_TRUE(reaches(*world, office, own, world->blueprint().desk_of(own))) << island;
+      const NamespaceRole own{NamespaceRole::Kind::kIsland, island},
+          edge = listener_of(plan, island);
+      EXPECT_TRUE(reaches(*world, own, control, kControlAddress)) << island;
+      EXPECT_TRUE(reaches(*world, control, own, world->blueprint().control_address_of(own)))
+          << island;
       if (edge == own) continue;
       EXPECT_TRUE(reaches(*world, own, edge, edge_address(island))) << island;
       EXPECT_TRUE(reaches(*world, edge, own, island_address(island))) << island;
@@ -153,7 +155,7 @@ TEST(World, HasThreadsAndProgramsInItsNamespaces) {
     const auto world = world_of(plan);
     ASSERT_NE(world, nullptr);
     std::thread guest([&] {
-      ASSERT_TRUE(world->enter({Stand::Kind::kRouter, 3}).has_value());
+      ASSERT_TRUE(world->enter({NamespaceRole::Kind::kRouter, 3}).has_value());
       EXPECT_NE(::if_nametoindex("link2"), 0u);
       EXPECT_NE(::if_nametoindex("edge"), 0u);
       EXPECT_EQ(::if_nametoindex("net"), 0u);
@@ -165,11 +167,11 @@ TEST(World, HasThreadsAndProgramsInItsNamespaces) {
     const Descriptor file(::mkstemp(path.data()));
     ASSERT_TRUE(file.is_open());
     const auto shell = world->spawn(
-        {Stand::Kind::kIsland, 1},
+        {NamespaceRole::Kind::kIsland, 1},
         {{"/bin/sh", "-c", "echo $MOOD; cat /proc/self/net/dev; exit 5"}, path, {"MOOD=merry"}});
     ASSERT_TRUE(shell.has_value()) << shell.error().message;
     const auto stubborn =
-        world->spawn({Stand::Kind::kEdge, 3},
+        world->spawn({NamespaceRole::Kind::kEdge, 3},
                      {{"/bin/sh", "-c", "trap '' TERM; echo stubborn; sleep 1000"}, path, {}});
     ASSERT_TRUE(stubborn.has_value()) << stubborn.error().message;
     const auto said = [&] {
@@ -185,11 +187,12 @@ TEST(World, HasThreadsAndProgramsInItsNamespaces) {
     world->children().end({100'000'000'000});
     EXPECT_EQ(world->children().code_of(*stubborn), 128 + SIGKILL);
     EXPECT_EQ(world->children().running(), 0);
-    for (const char* word : {"merry", "net:", "desk:"})
+    for (const char* word : {"merry", "net:", "region:"})
       EXPECT_NE(said().find(word), std::string::npos) << said();
     EXPECT_EQ(said().find("link2:"), std::string::npos) << said();
     ::unlink(path.c_str());
-    const auto nobody = world->spawn({Stand::Kind::kIsland, 0}, {{"/no/such/program"}, "", {}});
+    const auto nobody =
+        world->spawn({NamespaceRole::Kind::kIsland, 0}, {{"/no/such/program"}, "", {}});
     ASSERT_FALSE(nobody.has_value());
     EXPECT_EQ(nobody.error().message, "/no/such/program: No such file or directory");
   });
@@ -208,11 +211,11 @@ TEST(World, SuffersTheFaultsItIsGiven) {
     const auto world = world_of(plan, settings);
     ASSERT_NE(world, nullptr);
     ProbeSettings impatient = short_probe();
-    impatient.patience = {200'000'000'000};
+    impatient.timeout = {200'000'000'000};
     const auto outcome = probe(*world, impatient);
     ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
     EXPECT_FALSE(outcome->problems.empty());
-    const auto& lanes = outcome->streams_books.lanes;
+    const auto& lanes = outcome->streams_counters.lanes;
     EXPECT_GT(lanes[0].counts.lost, 0u);
     EXPECT_EQ(lanes[0].counts.lost, lanes[0].counts.packets);
     EXPECT_GT(lanes[4].counts.copied, 0u);

@@ -44,16 +44,16 @@ void check_shares(const Map& map, const PlannedRound& round, Checker& checker) {
       }
 }
 
-void check_clique(const Stage& stage, const Plan& plan, const PlannedClique& clique,
+void check_clique(const NetworkModel& network, const Plan& plan, const PlannedClique& clique,
                   Checker& checker) {
-  const Map& map = stage.map();
+  const Map& map = network.map();
   const double end = plan.round.ps;
   for (const Stream& stream : clique.streams) {
     const std::string& sender = map.islands[stream.sender].name;
     checker.at_most(-stream.offset.ps, 0, end, "offset of " + sender);
-    const double pace = ps_per_byte(stream.rate) * stage.wire_factor();
+    const double pace = ps_per_byte(stream.rate) * network.wire_factor();
     for (const Arrival& arrival : stream.receivers) {
-      COTILLION_CHECK(arrival.latency == stage.latency(arrival.receiver, stream.sender));
+      COTILLION_CHECK(arrival.latency == network.latency(arrival.receiver, stream.sender));
       checker.at_most(
           stream.offset.ps + double(arrival.latency.ps) + double(stream.payload.count) * pace,
           clique.price.ps, end,
@@ -62,43 +62,44 @@ void check_clique(const Stage& stage, const Plan& plan, const PlannedClique& cli
   }
   checker.at_most(clique.price.ps, end, end, "price within T");
   for (const IslandId island : clique.islands) {
-    const double memory = stage.memory(island);
+    const double memory = network.memory(island);
     if (!std::isfinite(memory) || clique.streams.empty()) continue;
     // Differences of arrival times carry the rounding of the times, turned into bytes.
-    const double pace = ps_per_byte(clique.rate) * stage.wire_factor();
-    const double size = std::max({double(stage.payload().count), memory, end / pace});
-    checker.at_most(edge_memory_needed(stage, clique, island), memory, size,
+    const double pace = ps_per_byte(clique.rate) * network.wire_factor();
+    const double size = std::max({double(network.payload().count), memory, end / pace});
+    checker.at_most(edge_memory_needed(network, clique, island), memory, size,
                     "memory at " + map.islands[island].name);
   }
 }
 
 }  // namespace
 
-double edge_memory_needed(const Stage& stage, const PlannedClique& clique, IslandId island) {
+double edge_memory_needed(const NetworkModel& network, const PlannedClique& clique,
+                          IslandId island) {
   double first = std::numeric_limits<double>::infinity(), last = 0, pace = 1;
   int arrivals = 0;
   for (const Stream& stream : clique.streams) {
     if (stream.sender == island) continue;
-    const double at = stream.offset.ps + double(stage.latency(island, stream.sender).ps);
+    const double at = stream.offset.ps + double(network.latency(island, stream.sender).ps);
     first = std::min(first, at);
     last = std::max(last, at);
-    pace = ps_per_byte(stream.rate) * stage.wire_factor();
+    pace = ps_per_byte(stream.rate) * network.wire_factor();
     ++arrivals;
   }
   return arrivals < 2 ? 0 : (last - first) / pace;
 }
 
-Certificate check_plan(const Stage& stage, const Plan& plan) {
+Certificate check_plan(const NetworkModel& network, const Plan& plan) {
   Certificate certificate;
   Checker checker(certificate);
   for (const PlannedRound& round : plan.rounds) {
     for (const PlannedClique& clique : round.cliques)
-      if (clique.feasible) check_clique(stage, plan, clique, checker);
-    check_shares(stage.map(), round, checker);
+      if (clique.feasible) check_clique(network, plan, clique, checker);
+    check_shares(network.map(), round, checker);
     for (const LaneUse& use : round.lanes) {
-      const double rate = lane_rate(stage.map(), use.lane).value;
+      const double rate = lane_rate(network.map(), use.lane).value;
       checker.at_most(use.rate.value, rate, rate,
-                      "capacity of " + lane_name(stage.map(), use.lane));
+                      "capacity of " + lane_name(network.map(), use.lane));
     }
   }
   return certificate;

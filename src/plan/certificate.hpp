@@ -17,11 +17,11 @@ struct Certificate {
   std::vector<std::string> broken;  // in words; empty when all hold to rounding
 };
 
-[[nodiscard]] Certificate check_plan(const Stage& stage, const Plan& plan);
+[[nodiscard]] Certificate check_plan(const NetworkModel& network, const Plan& plan);
 
 // b·(latest − earliest arrival) at a member's edge: the left side of the memory constraint, in
 // bytes of payload.
-[[nodiscard]] double edge_memory_needed(const Stage& stage, const PlannedClique& clique,
+[[nodiscard]] double edge_memory_needed(const NetworkModel& network, const PlannedClique& clique,
                                         IslandId island);
 
 }  // namespace cotillion

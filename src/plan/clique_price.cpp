@@ -63,14 +63,14 @@ void settle(const CliqueLatencies& latencies, const Demand& demand, PriceScratch
         offset = scratch.walks.longest(m, k);
         steps = m;
       }
-    price.offsets.push_back(Seconds::from_ps(offset));
+    price.offsets.push_back(RealDuration::from_ps(offset));
     if (offset + longest_flight(latencies, k) > latest) {
       latest = offset + longest_flight(latencies, k);
       price.last_sender = k;
       chain_steps = steps;
     }
   }
-  price.price = Seconds::from_ps(latest + demand.payload * price.pace);
+  price.price = RealDuration::from_ps(latest + demand.payload * price.pace);
   price.last_receiver = farthest_receiver(latencies, price.last_sender);
   price.chain = steps_of(scratch.walks.walk(chain_steps, price.last_sender, scratch.weights),
                          latencies, allowance);

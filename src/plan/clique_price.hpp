@@ -46,15 +46,15 @@ struct ChainStep {
 
 struct CliquePrice {
   bool feasible = false;
-  double pace = 0;               // u, picoseconds per byte
-  Seconds price;                 // T_c
-  std::vector<Seconds> offsets;  // t_j by member
-  bool throttled = false;        // the pace is slower than the network allows, to spare memory
-  std::vector<ChainStep> chain;  // offsets add up along it; empty: the price is flight alone
-  int last_sender = -1;          // whose flight ends the round,
-  int last_receiver = -1;        // and where
-  std::vector<ChainStep> cycle;  // when infeasible: steps that chase each other round
-  Duration cycle_excess;         // and by how much in one turn
+  double pace = 0;                    // u, picoseconds per byte
+  RealDuration price;                 // T_c
+  std::vector<RealDuration> offsets;  // t_j by member
+  bool throttled = false;             // the pace is slower than the network allows, to spare memory
+  std::vector<ChainStep> chain;       // offsets add up along it; empty: the price is flight alone
+  int last_sender = -1;               // whose flight ends the round,
+  int last_receiver = -1;             // and where
+  std::vector<ChainStep> cycle;       // when infeasible: steps that chase each other round
+  Duration cycle_excess;              // and by how much in one turn
 };
 
 // Reusable buffers, so that pricing many cliques allocates once.

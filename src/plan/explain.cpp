@@ -31,13 +31,13 @@ Bytes rounded_up(double bytes) {
   return {std::int64_t(std::ceil(bytes / unit) * unit)};
 }
 
-std::string explain_infeasible(const Stage& stage, const PlannedClique& clique) {
-  const Map& map = stage.map();
+std::string explain_infeasible(const NetworkModel& network, const PlannedClique& clique) {
+  const Map& map = network.map();
   const Binding& binding = clique.binding;
   std::string text = fmt::format("{} cannot meet without memory: ", names_of(map, clique.islands));
   for (const Wait& wait : binding.cycle) {
     const double gap =
-        (stage.latency(wait.receiver, wait.leader) - stage.latency(wait.receiver, wait.waiter))
+        (network.latency(wait.receiver, wait.leader) - network.latency(wait.receiver, wait.waiter))
             .ms();
     text +=
         fmt::format("at {}, {} must send {:.1f} ms {} than {}, ", map.islands[wait.receiver].name,
@@ -45,11 +45,11 @@ std::string explain_infeasible(const Stage& stage, const PlannedClique& clique) 
                     map.islands[wait.leader].name);
   }
   const double mean = double(binding.cycle_excess.ps) / double(binding.cycle.size());
-  const double window = mean / ps_per_byte(binding.bound) / stage.wire_factor();
+  const double window = mean / ps_per_byte(binding.bound) / network.wire_factor();
   // From bytes of weights to accumulator memory, of an edge that may serve several islands.
   double memory = 0;
   for (const Wait& wait : binding.cycle) {
-    const Aggregator& edge = map.aggregators[stage.edge(wait.receiver)];
+    const Aggregator& edge = map.aggregators[network.edge(wait.receiver)];
     memory = std::max(memory, window * double(edge.spec.slot.count) /
                                   double(edge.spec.chunk.count) * double(edge.serves.size()));
   }
@@ -77,7 +77,7 @@ std::string lane_phrase(const Map& map, LaneId lane, int streams, std::string_vi
                      share);
 }
 
-std::string binding_phrase(const Stage& stage, const PlannedClique& clique) {
+std::string binding_phrase(const NetworkModel& network, const PlannedClique& clique) {
   const Binding& binding = clique.binding;
   switch (binding.kind) {
     case Binding::Kind::kNothing:
@@ -91,15 +91,15 @@ std::string binding_phrase(const Stage& stage, const PlannedClique& clique) {
     case Binding::Kind::kLink:
       break;
   }
-  return lane_phrase(stage.map(), binding.lane, binding.lane_streams, "stream");
+  return lane_phrase(network.map(), binding.lane, binding.lane_streams, "stream");
 }
 
-std::string explain_price(const Stage& stage, const PlannedClique& clique) {
-  const Map& map = stage.map();
+std::string explain_price(const NetworkModel& network, const PlannedClique& clique) {
+  const Map& map = network.map();
   const Binding& binding = clique.binding;
   if (clique.islands.size() == 1)
     return fmt::format("{} sits out.", map.islands[clique.islands[0]].name);
-  if (!clique.feasible) return explain_infeasible(stage, clique);
+  if (!clique.feasible) return explain_infeasible(network, clique);
 
   const auto name = [&](IslandId island) -> const std::string& { return map.islands[island].name; };
   std::string text;
@@ -108,7 +108,7 @@ std::string explain_price(const Stage& stage, const PlannedClique& clique) {
   } else {
     text = fmt::format("{} sends at once. ", name(binding.chain.front().leader));
     for (const Wait& wait : binding.chain) {
-      const double memory = stage.memory(wait.receiver);
+      const double memory = network.memory(wait.receiver);
       text += fmt::format(
           "{} waits until {:.1f} ms so that at {} it {} {}. ", name(wait.waiter),
           stream_from(clique, wait.waiter).offset.ms(), name(wait.receiver),
@@ -118,12 +118,12 @@ std::string explain_price(const Stage& stage, const PlannedClique& clique) {
     }
   }
   const Stream& last = stream_from(clique, binding.last_sender);
-  const Duration flight = stage.latency(binding.last_receiver, binding.last_sender);
+  const Duration flight = network.latency(binding.last_receiver, binding.last_sender);
   text += fmt::format(
       "Its stream then flies {} to {} and takes {} to pass at {}, limited by {}: "
       "{:.1f} + {:.1f} + {:.1f} = {}.",
       to_text(flight), name(binding.last_receiver), to_text(clique.serialisation),
-      to_text(clique.rate), binding_phrase(stage, clique), last.offset.ms(), flight.ms(),
+      to_text(clique.rate), binding_phrase(network, clique), last.offset.ms(), flight.ms(),
       clique.serialisation.ms(), to_text(clique.price));
   if (binding.kind == Binding::Kind::kLink && binding.lane_senders.size() > 1)
     text += fmt::format(" The streams on {} are those of {}.", lane_name(map, binding.lane),

@@ -13,10 +13,10 @@ namespace cotillion {
                                       std::string_view noun);
 
 // A phrase: "access rate of LON (20 Gbps)", "7 streams on TYO→HKG (14.29 Gbps each)".
-[[nodiscard]] std::string binding_phrase(const Stage& stage, const PlannedClique& clique);
+[[nodiscard]] std::string binding_phrase(const NetworkModel& network, const PlannedClique& clique);
 
 // Sentences: who sends first, who waits for whom and where, the last flight, what limits the
 // rate; or, when infeasible, the islands that chase each other and the memory that would help.
-[[nodiscard]] std::string explain_price(const Stage& stage, const PlannedClique& clique);
+[[nodiscard]] std::string explain_price(const NetworkModel& network, const PlannedClique& clique);
 
 }  // namespace cotillion

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "plan/stage.hpp"
+#include "plan/network_model.hpp"
 
 namespace cotillion {
 
@@ -21,17 +21,17 @@ struct FlowShare {
 
 // Calls visit(lane) for every lane of a flow's path, access lanes included.
 template <class Visit>
-void visit_lanes(const Stage& stage, const Flow& flow, Visit visit) {
-  visit(lane_up(stage.map(), flow.from));
-  stage.routes().walk_back(flow.to, flow.from, [&](LaneId lane) {
+void visit_lanes(const NetworkModel& network, const Flow& flow, Visit visit) {
+  visit(lane_up(network.map(), flow.from));
+  network.routes().walk_back(flow.to, flow.from, [&](LaneId lane) {
     visit(lane);
     return true;
   });
-  visit(lane_down(stage.map(), flow.to));
+  visit(lane_down(network.map(), flow.to));
 }
 
 // One share per flow when all of them run at once.
-[[nodiscard]] std::vector<FlowShare> share_flows(const Stage& stage,
+[[nodiscard]] std::vector<FlowShare> share_flows(const NetworkModel& network,
                                                  const std::vector<Flow>& flows);
 
 }  // namespace cotillion

@@ -15,22 +15,22 @@ using namespace cotillion;
 constexpr int kIslandsMax = 12;  // more are slow to plan and reach no other code
 
 // All eight settings come up without spending bytes of the input on them.
-StageSettings settings_for(std::size_t size) {
+NetworkModelSettings settings_for(std::size_t size) {
   return {{size % 2 == 0, size / 2 % 2 == 0}, size / 4 % 2 == 1};
 }
 
-void plan_named(const Stage& stage, const char* name) {
-  const auto schedule = named_schedule(name, stage.map(), stage.routes());
+void plan_named(const NetworkModel& network, const char* name) {
+  const auto schedule = named_schedule(name, network.map(), network.routes());
   COTILLION_CHECK(schedule.has_value());
   PlanSettings settings;
   settings.step_time = Duration{169'000'000'000};
-  const Plan plan = make_plan(stage, *schedule, settings);
+  const Plan plan = make_plan(network, *schedule, settings);
   for (const PlannedRound& round : plan.rounds)
     for (const PlannedClique& clique : round.cliques) {
-      (void)binding_phrase(stage, clique);
-      (void)explain_price(stage, clique);
+      (void)binding_phrase(network, clique);
+      (void)explain_price(network, clique);
     }
-  (void)to_json(stage, plan, {}).dump();
+  (void)to_json(network, plan, {}).dump();
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (map->island_count() > kIslandsMax) return 0;
   const Routes routes(*map);
-  const Stage stage(*map, routes, settings_for(size));
-  plan_named(stage, "all-to-all");
-  plan_named(stage, "pairs");
+  const NetworkModel network(*map, routes, settings_for(size));
+  plan_named(network, "all-to-all");
+  plan_named(network, "pairs");
   return 0;
 }

@@ -259,8 +259,8 @@ TEST(Mixing, WholeRunLossApproachesKTimesAWithABoundedRemainder) {
 TEST(Objective, EqualLengthsGiveTheFormulasOfThePaper) {
   const Mixing mixing =
       mix(schedule_of({{{0, 1}, {2, 3}, {4, 5}}, {{1, 2}, {3, 4}}, {{0, 5}}}, 6), 6);
-  const Seconds t = Seconds::from_ps(7e11), d = Seconds::from_ps(2e11);
-  const std::vector<Seconds> lengths(3, t);
+  const RealDuration t = RealDuration::from_ps(7e11), d = RealDuration::from_ps(2e11);
+  const std::vector<RealDuration> lengths(3, t);
   const auto expect = [&](Objective objective, double value) {
     EXPECT_NEAR(staleness(objective, mixing, lengths, d).ps, value, 1e-9 * value);
   };
@@ -275,7 +275,7 @@ TEST(Objective, UnequalLengthsWeighGenerationsByTheTimeTheyWereBornIn) {
   const Mixing mixing = mix(schedule_of({{{0, 1}}, {{0, 1}}}, 2), 2);
   const double a = 100e9, b = 300e9;
   const double expected = (a * (a / 2 + b) + b * (b / 2 + a)) / (a + b);
-  const std::vector<Seconds> lengths{Seconds::from_ps(a), Seconds::from_ps(b)};
+  const std::vector<RealDuration> lengths{RealDuration::from_ps(a), RealDuration::from_ps(b)};
   EXPECT_NEAR(staleness(Objective::kPaper, mixing, lengths, {}).ps, expected, 1);
 }
 

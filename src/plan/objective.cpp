@@ -27,9 +27,9 @@ std::optional<Objective> objective_named(std::string_view name) {
   return std::nullopt;
 }
 
-Seconds staleness(Objective objective, const Mixing& mixing, const std::vector<Seconds>& lengths,
-                  Seconds streamed_delay) {
-  if (mixing.phases.empty()) return Seconds::from_ps(std::numeric_limits<double>::infinity());
+RealDuration staleness(Objective objective, const Mixing& mixing,
+                       const std::vector<RealDuration>& lengths, RealDuration streamed_delay) {
+  if (mixing.phases.empty()) return RealDuration::from_ps(std::numeric_limits<double>::infinity());
   COTILLION_CHECK(mixing.phases.size() == lengths.size());
   const bool squared = objective == Objective::kSquared || objective == Objective::kSquaredStreamed;
   const bool streamed =
@@ -37,7 +37,7 @@ Seconds staleness(Objective objective, const Mixing& mixing, const std::vector<S
 
   std::vector<double> durations;
   double period = 0;
-  for (const Seconds length : lengths) {
+  for (const RealDuration length : lengths) {
     durations.push_back(length.ps);
     period += length.ps;
   }
@@ -51,11 +51,11 @@ Seconds staleness(Objective objective, const Mixing& mixing, const std::vector<S
       age += streamed_delay.ps - durations[(p + 1) % durations.size()];
     total += durations[p] * age;
   }
-  return Seconds::from_ps(total / period);
+  return RealDuration::from_ps(total / period);
 }
 
-Seconds staleness_of_equal_rounds(Objective objective, Seconds length, double area,
-                                  Seconds streamed_delay) {
+RealDuration staleness_of_equal_rounds(Objective objective, RealDuration length, double area,
+                                       RealDuration streamed_delay) {
   const bool streamed =
       objective == Objective::kPaperStreamed || objective == Objective::kSquaredStreamed;
   return streamed ? length * (area - 0.5) + streamed_delay : length * (area + 0.5);

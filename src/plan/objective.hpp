@@ -31,11 +31,12 @@ inline constexpr std::array kObjectives = {Objective::kPaper, Objective::kSquare
 // is d: the time from a fragment's snapshot to its merge; in the streamed forms it replaces
 // the round through which a new generation would wait whole. Infinite when islands never
 // connect.
-[[nodiscard]] Seconds staleness(Objective objective, const Mixing& mixing,
-                                const std::vector<Seconds>& lengths, Seconds streamed_delay);
+[[nodiscard]] RealDuration staleness(Objective objective, const Mixing& mixing,
+                                     const std::vector<RealDuration>& lengths,
+                                     RealDuration streamed_delay);
 
 // The same for rounds of one length, when the area is known.
-[[nodiscard]] Seconds staleness_of_equal_rounds(Objective objective, Seconds length, double area,
-                                                Seconds streamed_delay);
+[[nodiscard]] RealDuration staleness_of_equal_rounds(Objective objective, RealDuration length,
+                                                     double area, RealDuration streamed_delay);
 
 }  // namespace cotillion

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "plan/mixing.hpp"
+#include "plan/network_model.hpp"
 #include "plan/objective.hpp"
-#include "plan/stage.hpp"
 
 namespace cotillion {
 
 struct PlanSettings {
-  Seconds slack;             // added to every round for jitter, clocks, hops
-  Seconds step_time;         // τ: one local step; zero when unknown
+  RealDuration slack;        // added to every round for jitter, clocks, hops
+  RealDuration step_time;    // τ: one local step; zero when unknown
   bool whole_steps = false;  // round lengths up to a multiple of τ
   Objective objective = Objective::kPaper;
   int fragments = 8;  // F of the streamed objectives
@@ -26,11 +26,12 @@ struct PlanSettings {
 };
 
 // Until the next round starts, when the exchange takes `round`: slack added, then whole steps.
-[[nodiscard]] Seconds round_length(Seconds round, const PlanSettings& settings);
+[[nodiscard]] RealDuration round_length(RealDuration round, const PlanSettings& settings);
 
 // The same under egress caps, when each island emits so many copies of the payload in a period.
-[[nodiscard]] Seconds round_length(const Stage& stage, const PlanSettings& settings, Seconds round,
-                                   const std::vector<int>& sent, int period);
+[[nodiscard]] RealDuration round_length(const NetworkModel& network, const PlanSettings& settings,
+                                        RealDuration round, const std::vector<int>& sent,
+                                        int period);
 
 struct Arrival {
   IslandId receiver = 0;
@@ -39,7 +40,7 @@ struct Arrival {
 
 struct Stream {
   IslandId sender = 0;
-  Seconds offset;
+  RealDuration offset;
   BitsPerSecond rate;  // on the wire, framing included
   Bytes payload;
   std::vector<LaneId> tree;  // the sender's up lane first
@@ -73,10 +74,10 @@ struct PlannedClique {
   std::vector<IslandId> islands;
   std::vector<double> weights;  // as in Clique
   bool feasible = true;
-  bool runnable = true;   // at most kCliqueMembersMax members
-  Seconds price;          // T_c
-  BitsPerSecond rate;     // of its streams, on the wire
-  Seconds serialisation;  // D/b
+  bool runnable = true;        // at most kCliqueMembersMax members
+  RealDuration price;          // T_c
+  BitsPerSecond rate;          // of its streams, on the wire
+  RealDuration serialisation;  // D/b
   Binding binding;
   std::vector<Stream> streams;  // by sender; none for a clique of one
 };
@@ -94,9 +95,9 @@ struct EdgeUse {
 };
 
 struct PlannedRound {
-  Seconds start;    // from the start of the period
-  Seconds length;   // until the next round starts: T + slack
-  Seconds planned;  // this round's own largest clique price
+  RealDuration start;    // from the start of the period
+  RealDuration length;   // until the next round starts: T + slack
+  RealDuration planned;  // this round's own largest clique price
   std::vector<PlannedClique> cliques;
   std::vector<LaneUse> lanes;
   std::vector<EdgeUse> edges;
@@ -105,19 +106,21 @@ struct PlannedRound {
 struct Plan {
   std::string schedule;
   PlanSettings settings;
-  StageSettings stage;
+  NetworkModelSettings network;
   bool feasible = true;
   bool runnable = true;
-  Seconds round;           // T
-  Seconds streamed_delay;  // d
+  RealDuration round;           // T
+  RealDuration streamed_delay;  // d
   Mixing mixing;
-  std::vector<Seconds> objectives;  // by kObjectives; infinite when islands never connect
+  std::vector<RealDuration> objectives;  // by kObjectives; infinite when islands never connect
   std::vector<PlannedRound> rounds;
   std::int64_t constraints_checked = 0;  // by the certificate, none of them broken
   double worst_excess = 0;               // by rounding, relative to the constraint's size
 
-  [[nodiscard]] Seconds objective(Objective which) const { return objectives[std::size_t(which)]; }
-  [[nodiscard]] Seconds staleness() const { return objective(settings.objective); }
+  [[nodiscard]] RealDuration objective(Objective which) const {
+    return objectives[std::size_t(which)];
+  }
+  [[nodiscard]] RealDuration staleness() const { return objective(settings.objective); }
   // H: local steps in a round.
   [[nodiscard]] double steps_per_round() const { return rounds[0].length / settings.step_time; }
 };
@@ -126,7 +129,7 @@ struct Plan {
 // infeasible schedule yields a plan that says so and why. The answer has been re-checked
 // against every constraint of the paper (certificate.hpp). Mixing depends on the schedule alone:
 // give it where it is `known`, and it is not computed again.
-[[nodiscard]] Plan make_plan(const Stage& stage, const Schedule& schedule,
+[[nodiscard]] Plan make_plan(const NetworkModel& network, const Schedule& schedule,
                              const PlanSettings& settings = {}, const Mixing* known = nullptr);
 
 }  // namespace cotillion

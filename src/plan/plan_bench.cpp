@@ -70,7 +70,7 @@ BENCHMARK(price_clp)->DenseRange(3, 15, 3)->Arg(20)->Unit(benchmark::kMicrosecon
 // and every clique priced for each of the 21,147 rounds.
 void all_partitions_of_nine_cities(benchmark::State& state) {
   const auto floor = testing::nine_cities({state.range(0)});
-  const Stage& stage = floor->stage;
+  const NetworkModel& network = floor->network;
   std::vector<std::vector<unsigned>> partitions;
   for (const Round& round : every_round(9)) {
     partitions.emplace_back();
@@ -84,21 +84,21 @@ void all_partitions_of_nine_cities(benchmark::State& state) {
   for (auto _ : state) {
     std::vector<CliqueShape> shapes(512);
     std::vector<std::vector<LaneLoad>> loads(512);
-    LoadCounter counter(stage);
+    LoadCounter counter(network);
     CliqueLatencies latencies;
     PriceScratch scratch;
     for (unsigned members = 1; members < 512; ++members) {
       Clique clique;
       for (int i = 0; i < 9; ++i)
         if ((members >> i & 1) != 0) clique.islands.push_back(i);
-      stage.latencies(clique, latencies);
+      network.latencies(clique, latencies);
       shapes[members] = shape_of(latencies, {}, scratch);
       counter.count(clique, loads[members]);
     }
     std::vector<BitsPerSecond> rates;
-    for (LaneId lane = 0; lane < stage.map().lane_count(); ++lane)
-      rates.push_back(lane_rate(stage.map(), lane));
-    std::vector<int> total(stage.map().lane_count(), 0);
+    for (LaneId lane = 0; lane < network.map().lane_count(); ++lane)
+      rates.push_back(lane_rate(network.map(), lane));
+    std::vector<int> total(network.map().lane_count(), 0);
     std::vector<const std::vector<LaneLoad>*> used;
     std::vector<RateBound> bounds;
     best = 0;
@@ -110,7 +110,7 @@ void all_partitions_of_nine_cities(benchmark::State& state) {
       for (std::size_t c = 0; c < partition.size(); ++c) {
         if (bounds[c].lane < 0) continue;
         const Pace pace =
-            best_pace(shapes[partition[c]], 1e9, stage.memory(0), ps_per_byte(bounds[c].rate));
+            best_pace(shapes[partition[c]], 1e9, network.memory(0), ps_per_byte(bounds[c].rate));
         round = std::max(round, pace.feasible ? pace.price_ps : 1e18);
       }
       best += round;
@@ -128,8 +128,8 @@ void plan_two_hundred_islands(benchmark::State& state, const char* schedule) {
   const Map map = testing::random_map(200, 11);
   for (auto _ : state) {
     const Routes routes(map);
-    const Stage stage(map, routes);
-    benchmark::DoNotOptimize(make_plan(stage, *named_schedule(schedule, map, routes)));
+    const NetworkModel network(map, routes);
+    benchmark::DoNotOptimize(make_plan(network, *named_schedule(schedule, map, routes)));
   }
 }
 BENCHMARK_CAPTURE(plan_two_hundred_islands, all_to_all, "all-to-all")

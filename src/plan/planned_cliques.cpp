@@ -15,7 +15,7 @@ constexpr Duration kExcessMax{(std::int64_t{1} << 52) - 1};
 
 }  // namespace
 
-void check_written(const PlanField& field, bool there, Seconds time, const char* rule) {
+void check_written(const PlanField& field, bool there, RealDuration time, const char* rule) {
   if (!there) {
     (void)field.expect_null("when infeasible");
     return;
@@ -25,7 +25,7 @@ void check_written(const PlanField& field, bool there, Seconds time, const char*
     field.problem(fmt::format("{} ms, not {}", *ms, time.ms()), rule);
 }
 
-CliqueReader::CliqueReader(const PlanNetwork& network, const StageSettings& settings)
+CliqueReader::CliqueReader(const PlanNetwork& network, const NetworkModelSettings& settings)
     : map_(network.map),
       network_(network),
       settings_(settings),
@@ -66,7 +66,7 @@ PlannedClique CliqueReader::read_clique(const PlanField& field, Clique members) 
     runnable.problem(fmt::format("not so: {} members", islands.size()),
                      fmt::format("edges sum at most {}", kCliqueMembersMax));
   if (clique.feasible)
-    clique.price = Seconds::from_ps(read_billionth(field, "price_ms").value_or(0));
+    clique.price = RealDuration::from_ps(read_billionth(field, "price_ms").value_or(0));
   else
     (void)field.at("price_ms").expect_null("when infeasible");
   if (network_.sound) {
@@ -80,7 +80,8 @@ void CliqueReader::read_streams(const PlanField& field, PlannedClique& clique) {
   const bool sends = clique.feasible && clique.islands.size() > 1;
   if (sends) {
     clique.rate = {read_positive_billionth(field, "rate_gbps").value_or(1)};
-    clique.serialisation = Seconds::from_ps(read_billionth(field, "serialisation_ms").value_or(0));
+    clique.serialisation =
+        RealDuration::from_ps(read_billionth(field, "serialisation_ms").value_or(0));
   } else {
     (void)field.at("rate_gbps").expect_null("where nobody sends");
     (void)field.at("serialisation_ms").expect_null("where nobody sends");

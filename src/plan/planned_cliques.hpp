@@ -10,12 +10,12 @@ namespace cotillion {
 
 // Reports unless the field is `time` in milliseconds, or null where `there` is false. `rule` says
 // what it follows from.
-void check_written(const PlanField& field, bool there, Seconds time, const char* rule);
+void check_written(const PlanField& field, bool there, RealDuration time, const char* rule);
 
 class CliqueReader {
  public:
   // Keeps references.
-  CliqueReader(const PlanNetwork& network, const StageSettings& settings);
+  CliqueReader(const PlanNetwork& network, const NetworkModelSettings& settings);
 
   // All but when the round starts and how long it is; requires an object. What is wrong has been
   // reported.
@@ -32,7 +32,7 @@ class CliqueReader {
 
   const Map& map_;
   const PlanNetwork& network_;
-  const StageSettings& settings_;
+  const NetworkModelSettings& settings_;
   MemberReader members_;
   StreamReader streams_;
 };

@@ -15,7 +15,7 @@ constexpr const char* kTreeRemedy =
 
 }  // namespace
 
-StreamReader::StreamReader(const PlanNetwork& network, const StageSettings& settings)
+StreamReader::StreamReader(const PlanNetwork& network, const NetworkModelSettings& settings)
     : map_(network.map),
       ingress_(network.ingress),
       multicast_(settings.technology.multicast),
@@ -32,7 +32,7 @@ Stream StreamReader::read(const PlanField& field, const std::vector<IslandId>& m
     field.at("sender").problem(fmt::format("{} where {} belongs", map_.islands[*named].name,
                                            map_.islands[stream.sender].name),
                                "streams go in the order of the clique's islands");
-  stream.offset = Seconds::from_ps(read_billionth(field, "offset_ms").value_or(0));
+  stream.offset = RealDuration::from_ps(read_billionth(field, "offset_ms").value_or(0));
   stream.rate = {read_positive_billionth(field, "rate_gbps").value_or(1)};
   stream.payload = payload_;
   const auto bytes = field.at("payload_bytes").integer(1, INT64_MAX);

@@ -14,7 +14,7 @@ namespace cotillion {
 class StreamReader {
  public:
   // Keeps references; the network must be sound.
-  StreamReader(const PlanNetwork& network, const StageSettings& settings);
+  StreamReader(const PlanNetwork& network, const NetworkModelSettings& settings);
 
   // The stream that member number `sender` of a clique sends to the others; what is wrong has been
   // reported.

@@ -23,11 +23,11 @@ std::vector<Wait> waits_of(const std::vector<ChainStep>& steps, const Clique& cl
 }
 
 // Whose streams use a lane in this round.
-std::vector<IslandId> senders_on(const Stage& stage, const Round& round, LaneId lane) {
+std::vector<IslandId> senders_on(const NetworkModel& network, const Round& round, LaneId lane) {
   std::vector<IslandId> senders;
   for (const Clique& clique : round.cliques)
     for (int j = 0; j < clique.size() && clique.size() > 1; ++j) {
-      const StreamRoute route = route_stream(stage, clique, j);
+      const StreamRoute route = route_stream(network, clique, j);
       if (std::find(route.tree.begin(), route.tree.end(), lane) != route.tree.end())
         senders.push_back(clique.islands[j]);
     }
@@ -35,14 +35,14 @@ std::vector<IslandId> senders_on(const Stage& stage, const Round& round, LaneId 
   return senders;
 }
 
-Binding binding_of(const Stage& stage, const Round& round, const Clique& clique,
+Binding binding_of(const NetworkModel& network, const Round& round, const Clique& clique,
                    const RateBound& bound, const CliquePrice& price) {
   Binding binding;
   binding.lane = bound.lane;
   binding.lane_streams = bound.streams;
   binding.bound = bound.rate;
-  if (!is_access(stage.map(), bound.lane))
-    binding.lane_senders = senders_on(stage, round, bound.lane);
+  if (!is_access(network.map(), bound.lane))
+    binding.lane_senders = senders_on(network, round, bound.lane);
   if (!price.feasible) {
     binding.kind = Binding::Kind::kInfeasible;
     binding.cycle = waits_of(price.cycle, clique);
@@ -51,7 +51,7 @@ Binding binding_of(const Stage& stage, const Round& round, const Clique& clique,
   }
   if (price.throttled)
     binding.kind = Binding::Kind::kMemory;
-  else if (is_access(stage.map(), bound.lane))
+  else if (is_access(network.map(), bound.lane))
     binding.kind = Binding::Kind::kAccess;
   else
     binding.kind = Binding::Kind::kLink;
@@ -61,55 +61,55 @@ Binding binding_of(const Stage& stage, const Round& round, const Clique& clique,
   return binding;
 }
 
-Stream stream_of(const Stage& stage, const Clique& clique, int sender, Seconds offset,
+Stream stream_of(const NetworkModel& network, const Clique& clique, int sender, RealDuration offset,
                  BitsPerSecond rate) {
   Stream stream;
   stream.sender = clique.islands[sender];
   stream.offset = offset;
   stream.rate = rate;
-  stream.payload = stage.payload();
-  StreamRoute route = route_stream(stage, clique, sender);
+  stream.payload = network.payload();
+  StreamRoute route = route_stream(network, clique, sender);
   stream.tree = std::move(route.tree);
   stream.copies = std::move(route.copies);
   for (const IslandId receiver : clique.islands)
     if (receiver != stream.sender)
-      stream.receivers.push_back({receiver, stage.latency(receiver, stream.sender)});
+      stream.receivers.push_back({receiver, network.latency(receiver, stream.sender)});
   return stream;
 }
 
-PlannedClique plan_clique(const Stage& stage, const Round& round, const Clique& clique,
+PlannedClique plan_clique(const NetworkModel& network, const Round& round, const Clique& clique,
                           const RateBound& bound, PriceScratch& scratch) {
   PlannedClique planned;
   planned.islands = clique.islands;
   planned.weights = clique.weights;
   // Only an edge needs to tell contributors apart.
-  planned.runnable = clique.size() <= kCliqueMembersMax || !stage.technology().aggregation;
+  planned.runnable = clique.size() <= kCliqueMembersMax || !network.technology().aggregation;
   if (clique.size() == 1) return planned;
 
   Demand demand;
-  demand.payload = double(stage.payload().count);
-  demand.pace_least = ps_per_byte(bound.rate) * stage.wire_factor();
-  for (const IslandId island : clique.islands) demand.memory.push_back(stage.memory(island));
+  demand.payload = double(network.payload().count);
+  demand.pace_least = ps_per_byte(bound.rate) * network.wire_factor();
+  for (const IslandId island : clique.islands) demand.memory.push_back(network.memory(island));
   CliqueLatencies latencies;
-  stage.latencies(clique, latencies);
+  network.latencies(clique, latencies);
   const CliquePrice price = price_clique(latencies, demand, scratch);
 
   planned.feasible = price.feasible;
-  planned.binding = binding_of(stage, round, clique, bound, price);
+  planned.binding = binding_of(network, round, clique, bound, price);
   if (!price.feasible) return planned;
   planned.price = price.price;
   // Exactly the bound when nothing slows the clique down, not the bound after two divisions.
-  planned.rate = price.throttled ? rate_of_pace(price.pace / stage.wire_factor()) : bound.rate;
-  planned.serialisation = Seconds::from_ps(demand.payload * price.pace);
+  planned.rate = price.throttled ? rate_of_pace(price.pace / network.wire_factor()) : bound.rate;
+  planned.serialisation = RealDuration::from_ps(demand.payload * price.pace);
   for (int j = 0; j < clique.size(); ++j)
-    planned.streams.push_back(stream_of(stage, clique, j, price.offsets[j], planned.rate));
+    planned.streams.push_back(stream_of(network, clique, j, price.offsets[j], planned.rate));
   return planned;
 }
 
 // What edges and lanes carry in a round whose streams are known.
-void account(const Stage& stage, const RoundRates& rates, PlannedRound& round) {
-  const Map& map = stage.map();
-  const Bytes wire = wire_bytes(map.edge, stage.payload());
+void account(const NetworkModel& network, const RoundRates& rates, PlannedRound& round) {
+  const Map& map = network.map();
+  const Bytes wire = wire_bytes(map.edge, network.payload());
   std::vector<LaneUse> use(map.lane_count());
   for (std::size_t c = 0; c < round.cliques.size(); ++c)
     for (const LaneLoad& load : rates.cliques[c]) {
@@ -128,20 +128,20 @@ void account(const Stage& stage, const RoundRates& rates, PlannedRound& round) {
   std::vector<double> held(map.aggregators.size(), 0);  // bytes of payload
   for (const PlannedClique& clique : round.cliques)
     for (const IslandId island : clique.islands)
-      if (clique.islands.size() > 2 && stage.aggregates(island))
-        held[stage.edge(island)] +=
-            std::min(double(stage.payload().count), edge_memory_needed(stage, clique, island));
+      if (clique.islands.size() > 2 && network.aggregates(island))
+        held[network.edge(island)] +=
+            std::min(double(network.payload().count), edge_memory_needed(network, clique, island));
   for (std::size_t a = 0; a < held.size(); ++a) {
     const EdgeSpec& spec = map.aggregators[a].spec;
     const double slots = held[a] * double(spec.slot.count) / double(spec.chunk.count);
-    if (stage.technology().aggregation)
+    if (network.technology().aggregation)
       round.edges.push_back({AggregatorId(a), Bytes{std::int64_t(std::ceil(slots))}});
   }
 }
 
 // d: from a fragment's snapshot to its merge. An island's own surplus weight on its own
 // generation lasts until it merges too, so the island itself counts among the senders.
-Seconds delay_when_streamed(const Plan& plan) {
+RealDuration delay_when_streamed(const Plan& plan) {
   double longest = 0;
   for (const PlannedRound& round : plan.rounds)
     for (const PlannedClique& clique : round.cliques) {
@@ -154,12 +154,12 @@ Seconds delay_when_streamed(const Plan& plan) {
       if (clique.streams.empty()) continue;
       longest = std::max(longest, last - first + clique.serialisation.ps / plan.settings.fragments);
     }
-  return Seconds::from_ps(longest);
+  return RealDuration::from_ps(longest);
 }
 
 // Copies of the payload that each island emits in a period.
-std::vector<int> payloads_sent(const Stage& stage, const Plan& plan) {
-  std::vector<int> sent(stage.map().islands.size(), 0);
+std::vector<int> payloads_sent(const NetworkModel& network, const Plan& plan) {
+  std::vector<int> sent(network.map().islands.size(), 0);
   for (const PlannedRound& round : plan.rounds)
     for (const PlannedClique& clique : round.cliques)
       for (const Stream& stream : clique.streams) sent[stream.sender] += stream.copies.front();
@@ -168,62 +168,63 @@ std::vector<int> payloads_sent(const Stage& stage, const Plan& plan) {
 
 }  // namespace
 
-Seconds round_length(Seconds round, const PlanSettings& settings) {
-  const Seconds length = round + settings.slack;
+RealDuration round_length(RealDuration round, const PlanSettings& settings) {
+  const RealDuration length = round + settings.slack;
   const double step = settings.step_time.ps;
   if (!settings.whole_steps || step <= 0) return length;
-  return Seconds::from_ps(std::ceil(length.ps / step) * step);
+  return RealDuration::from_ps(std::ceil(length.ps / step) * step);
 }
 
-Seconds round_length(const Stage& stage, const PlanSettings& settings, Seconds round,
-                     const std::vector<int>& sent, int period) {
-  const double wire = double(wire_bytes(stage.map().edge, stage.payload()).count);
-  Seconds needed = round;
+RealDuration round_length(const NetworkModel& network, const PlanSettings& settings,
+                          RealDuration round, const std::vector<int>& sent, int period) {
+  const double wire = double(wire_bytes(network.map().edge, network.payload()).count);
+  RealDuration needed = round;
   for (std::size_t i = 0; i < settings.egress_most.size(); ++i) {
     const double seconds = wire * sent[i] / (period * settings.egress_most[i]);
-    needed = std::max(needed, Seconds::from_ps(seconds * kPicosecondsPerSecond) - settings.slack);
+    needed =
+        std::max(needed, RealDuration::from_ps(seconds * kPicosecondsPerSecond) - settings.slack);
   }
   return round_length(needed, settings);
 }
 
-Plan make_plan(const Stage& stage, const Schedule& schedule, const PlanSettings& settings,
+Plan make_plan(const NetworkModel& network, const Schedule& schedule, const PlanSettings& settings,
                const Mixing* known) {
   COTILLION_CHECK(!schedule.rounds.empty() && settings.fragments >= 1);
   Plan plan;
   plan.schedule = schedule.name;
   plan.settings = settings;
-  plan.stage = stage.settings();
+  plan.network = network.settings();
   PriceScratch scratch;
   for (const Round& round : schedule.rounds) {
-    const RoundRates rates = rates_of(stage, round);
+    const RoundRates rates = rates_of(network, round);
     PlannedRound planned;
     for (std::size_t c = 0; c < round.cliques.size(); ++c) {
       planned.cliques.push_back(
-          plan_clique(stage, round, round.cliques[c], rates.bounds[c], scratch));
+          plan_clique(network, round, round.cliques[c], rates.bounds[c], scratch));
       const PlannedClique& clique = planned.cliques.back();
       plan.feasible = plan.feasible && clique.feasible;
       plan.runnable = plan.runnable && clique.runnable;
       planned.planned = std::max(planned.planned, clique.price);
     }
     plan.round = std::max(plan.round, planned.planned);
-    account(stage, rates, planned);
+    account(network, rates, planned);
     plan.rounds.push_back(std::move(planned));
   }
-  plan.mixing = known != nullptr ? *known : mix(schedule, stage.map().island_count());
+  plan.mixing = known != nullptr ? *known : mix(schedule, network.map().island_count());
 
-  const Seconds length = round_length(stage, settings, plan.round, payloads_sent(stage, plan),
-                                      int(plan.rounds.size()));
+  const RealDuration length = round_length(network, settings, plan.round,
+                                           payloads_sent(network, plan), int(plan.rounds.size()));
   for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
     plan.rounds[k].start = length * double(k);
     plan.rounds[k].length = length;
   }
   plan.streamed_delay = delay_when_streamed(plan);
-  const std::vector<Seconds> lengths(plan.rounds.size(), length);
+  const std::vector<RealDuration> lengths(plan.rounds.size(), length);
   for (const Objective objective : kObjectives)
     plan.objectives.push_back(plan.feasible
                                   ? staleness(objective, plan.mixing, lengths, plan.streamed_delay)
-                                  : Seconds::from_ps(std::numeric_limits<double>::infinity()));
-  const Certificate certificate = check_plan(stage, plan);
+                                  : RealDuration::from_ps(std::numeric_limits<double>::infinity()));
+  const Certificate certificate = check_plan(network, plan);
   if (!certificate.broken.empty())
     check_failed(certificate.broken.front().c_str(), __FILE__, __LINE__);
   plan.constraints_checked = certificate.constraints;

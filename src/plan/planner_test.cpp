@@ -29,11 +29,11 @@ struct Planned {
   Plan plan;
 };
 
-Planned plan_nine(const std::string& schedule, Bytes memory, StageSettings settings = {},
+Planned plan_nine(const std::string& schedule, Bytes memory, NetworkModelSettings settings = {},
                   const PlanSettings& plan_settings = {}) {
   Planned planned{testing::nine_cities(memory, settings), {}};
   const auto named = named_schedule(schedule, planned.floor->map, planned.floor->routes);
-  planned.plan = make_plan(planned.floor->stage, *named, plan_settings);
+  planned.plan = make_plan(planned.floor->network, *named, plan_settings);
   return planned;
 }
 
@@ -77,7 +77,8 @@ TEST(Planner, AllToAllIsInfeasibleWithoutMemoryAndSaysWhy) {
   EXPECT_FALSE(planned.plan.feasible);
   EXPECT_EQ(planned.plan.mixing.area, 1);
   const PlannedClique& clique = planned.plan.rounds[0].cliques[0];
-  EXPECT_THAT(explain_price(planned.floor->stage, clique), HasSubstr("cannot meet without memory"));
+  EXPECT_THAT(explain_price(planned.floor->network, clique),
+              HasSubstr("cannot meet without memory"));
 }
 
 TEST(Planner, TrianglesSendLondonNewYorkAndSingaporeAtTheOffsetsOfTheModel) {
@@ -86,7 +87,7 @@ TEST(Planner, TrianglesSendLondonNewYorkAndSingaporeAtTheOffsetsOfTheModel) {
   EXPECT_EQ(clique.streams[0].offset.ms(), 0);
   EXPECT_EQ(clique.streams[1].offset.ms(), 50.5);
   EXPECT_EQ(clique.streams[2].offset.ms(), 82);
-  EXPECT_THAT(explain_price(planned.floor->stage, clique), HasSubstr("at LON"));
+  EXPECT_THAT(explain_price(planned.floor->network, clique), HasSubstr("at LON"));
 }
 
 TEST(Planner, AllToAllIsHeldBackBySevenStreamsFromTokyoToHongKong) {
@@ -97,7 +98,8 @@ TEST(Planner, AllToAllIsHeldBackBySevenStreamsFromTokyoToHongKong) {
   EXPECT_EQ(lane_name(map, binding.lane), "TYO→HKG");
   EXPECT_EQ(binding.lane_streams, 7);
   EXPECT_EQ(binding.lane_senders.size(), 7u);
-  const Duration flight = planned.floor->stage.latency(binding.last_receiver, binding.last_sender);
+  const Duration flight =
+      planned.floor->network.latency(binding.last_receiver, binding.last_sender);
   EXPECT_EQ(flight.ms(), 116.2);
 }
 
@@ -106,7 +108,7 @@ TEST(Planner, NothingInTheWayIsThePhysicalLimit) {
   for (Link& link : map.links) link.rate[0] = link.rate[1] = {1e15};
   const auto floor = floor_of(map);
   const Plan plan =
-      make_plan(floor->stage, *named_schedule("all-to-all", floor->map, floor->routes));
+      make_plan(floor->network, *named_schedule("all-to-all", floor->map, floor->routes));
   EXPECT_NEAR(plan.round.ms(), 516.2, 1e-9);
   EXPECT_NEAR(plan.staleness().ms(), 774.3, 1e-6);
 }
@@ -132,8 +134,8 @@ TEST(Planner, WithoutAggregationNoMemoryIsNeeded) {
 
 TEST(Planner, ShippingStateDoublesThePayloadThroughTheSameMemory) {
   const Planned planned = plan_nine("triangles", kV80, {{}, true});
-  EXPECT_EQ(planned.floor->stage.payload().count, 2'000'000'000);
-  EXPECT_EQ(planned.floor->stage.memory(0), 32e9);
+  EXPECT_EQ(planned.floor->network.payload().count, 2'000'000'000);
+  EXPECT_EQ(planned.floor->network.memory(0), 32e9);
   EXPECT_NEAR(planned.plan.round.ms(), 914.2, 1e-9);
 }
 
@@ -142,7 +144,7 @@ TEST(Planner, FramingLengthensSerialisationByItsShareOfThePacket) {
   map.edge.framing = {256};
   const auto floor = floor_of(with_memory(map, kV80));
   const Plan plan =
-      make_plan(floor->stage, *named_schedule("triangles", floor->map, floor->routes));
+      make_plan(floor->network, *named_schedule("triangles", floor->map, floor->routes));
   const double packets = std::ceil(1e9 / 8192);
   EXPECT_NEAR(plan.round.ms(), 114.2 + (1e9 + packets * 256) * 400 / 1e9, 1e-6);
 }
@@ -175,7 +177,7 @@ TEST(Planner, AnEdgeElsewhereIsReachedFirstAndSumsOneStreamOnward) {
   )";
   const auto plain = floor_of(testing::map_of(text)), at_b = floor_of(testing::map_of(moved));
   const auto round = [](const testing::Floor& floor) {
-    return make_plan(floor.stage, *named_schedule("all-to-all", floor.map, floor.routes))
+    return make_plan(floor.network, *named_schedule("all-to-all", floor.map, floor.routes))
         .round.ms();
   };
   EXPECT_NEAR(round(*plain), 2400 + 20, 1e-9);  // three streams share B→C; A–D flies longest
@@ -194,7 +196,7 @@ TEST(Planner, AFullMeshOfUnequalAccessRatesRunsAtTheSlowest) {
              { ends = ["A", "C"], latency = "1ms" }]
   )"));
   const Plan plan =
-      make_plan(floor->stage, *named_schedule("all-to-all", floor->map, floor->routes));
+      make_plan(floor->network, *named_schedule("all-to-all", floor->map, floor->routes));
   EXPECT_NEAR(plan.round.ms(), 801, 1e-9);
   EXPECT_EQ(lane_name(floor->map, plan.rounds[0].cliques[0].binding.lane), "B→net");
 }
@@ -205,7 +207,7 @@ TEST(Planner, OneIslandPlansARoundOfNothing) {
     islands = [{ name = "A", access = "20Gbps" }]
   )"));
   const Plan plan =
-      make_plan(floor->stage, *named_schedule("all-to-all", floor->map, floor->routes));
+      make_plan(floor->network, *named_schedule("all-to-all", floor->map, floor->routes));
   EXPECT_TRUE(plan.feasible);
   EXPECT_EQ(plan.round.ps, 0);
 }
@@ -213,7 +215,7 @@ TEST(Planner, OneIslandPlansARoundOfNothing) {
 TEST(Planner, CliquesWiderThanTheMaskArePricedAndMarkedNotRunnable) {
   const auto floor = floor_of(testing::random_map(kCliqueMembersMax + 1, 7));
   const Plan plan =
-      make_plan(floor->stage, *named_schedule("all-to-all", floor->map, floor->routes));
+      make_plan(floor->network, *named_schedule("all-to-all", floor->map, floor->routes));
   EXPECT_TRUE(plan.feasible);
   EXPECT_FALSE(plan.runnable);
 }
@@ -227,28 +229,28 @@ TEST(Planner, EveryPlanOfRandomMapsAndSchedulesPassesItsCertificate) {
       map.aggregators[a].spec.memory = {std::int64_t((seed * (a + 3)) % 5 * 10'000'000)};
     const Technology technology{seed % 2 == 0, seed % 3 != 0};
     const auto floor = floor_of(map, {technology, seed % 7 == 0});
-    const Plan plan = make_plan(floor->stage, testing::random_schedule(n, 3, seed));
-    const Certificate certificate = check_plan(floor->stage, plan);
+    const Plan plan = make_plan(floor->network, testing::random_schedule(n, 3, seed));
+    const Certificate certificate = check_plan(floor->network, plan);
     EXPECT_TRUE(certificate.broken.empty()) << "seed " << seed;
   }
 }
 
 TEST(Certificate, NoticesAnOffsetThatWasTamperedWith) {
   Planned planned = plan_nine("triangles", kNone);
-  planned.plan.rounds[1].cliques[2].streams[1].offset = Seconds::from_ps(0);
-  EXPECT_FALSE(check_plan(planned.floor->stage, planned.plan).broken.empty());
+  planned.plan.rounds[1].cliques[2].streams[1].offset = RealDuration::from_ps(0);
+  EXPECT_FALSE(check_plan(planned.floor->network, planned.plan).broken.empty());
 }
 
 TEST(Certificate, NoticesARateThatWasTamperedWith) {
   Planned planned = plan_nine("all-to-all", kV80);
   for (Stream& stream : planned.plan.rounds[0].cliques[0].streams) stream.rate = {2e9};
-  EXPECT_FALSE(check_plan(planned.floor->stage, planned.plan).broken.empty());
+  EXPECT_FALSE(check_plan(planned.floor->network, planned.plan).broken.empty());
 }
 
 TEST(PlanFile, BeginsWithWhatMadeItAndWritesInfinityAsNull) {
   const Planned planned = plan_nine("all-to-all", kNone);
   const Json json =
-      to_json(planned.floor->stage, planned.plan, {"1.2.3", "abc", 5, {{"map", "h"}}});
+      to_json(planned.floor->network, planned.plan, {"1.2.3", "abc", 5, {{"map", "h"}}});
   EXPECT_EQ(json.begin().key(), "version");
   EXPECT_EQ(json["seed"], 5);
   EXPECT_TRUE(json["round_ms"].is_null());
@@ -258,7 +260,7 @@ TEST(PlanFile, BeginsWithWhatMadeItAndWritesInfinityAsNull) {
 
 TEST(PlanFile, HoldsEveryStreamWithItsTreeAndLatencies) {
   const Planned planned = plan_nine("triangles", kNone);
-  const Json json = to_json(planned.floor->stage, planned.plan, {});
+  const Json json = to_json(planned.floor->network, planned.plan, {});
   const Json& clique = json["rounds"][1]["cliques"][2];
   EXPECT_EQ(clique["islands"], (Json{"SIN", "NYC", "LON"}));
   EXPECT_EQ(clique["offset_ms"], (Json{0.0, 50.5, 82.0}));
@@ -272,7 +274,7 @@ TEST(PlanFile, HoldsEveryStreamWithItsTreeAndLatencies) {
 TEST(PlanFile, SameInputSameBytes) {
   const auto text = [] {
     const Planned planned = plan_nine("regional", kV80);
-    return to_json(planned.floor->stage, planned.plan, {}).dump();
+    return to_json(planned.floor->network, planned.plan, {}).dump();
   };
   EXPECT_EQ(text(), text());
 }

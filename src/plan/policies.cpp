@@ -15,7 +15,7 @@
 namespace cotillion {
 namespace {
 
-const Seconds kUnending = Seconds::from_ps(std::numeric_limits<double>::infinity());
+const RealDuration kUnending = RealDuration::from_ps(std::numeric_limits<double>::infinity());
 
 // Random pairs are an expectation: so many seeds, each of so many rounds, less on large maps
 // where one draw already averages over many islands.
@@ -30,11 +30,12 @@ Draws draws_for(int islands) {
 
 class Scorer {
  public:
-  Scorer(const Stage& stage, const CompareSettings& settings, MixingMemory& memory)
-      : stage_(stage),
+  Scorer(const NetworkModel& network, const CompareSettings& settings, MixingMemory& memory)
+      : network_(network),
         settings_(settings),
         memory_(memory),
-        unicast_(stage.map(), stage.routes(), {{false, false}, stage.settings().ships_state}) {}
+        unicast_(network.map(), network.routes(),
+                 {{false, false}, network.settings().ships_state}) {}
 
   std::vector<Policy> all() {
     schedules();
@@ -50,8 +51,8 @@ class Scorer {
     say("one-peer exponential");
     overlapped("one-peer exponential",
                one_peer_exponential(unicast_, exponential_order(unicast_), memory_),
-               stage_.map().island_count() <= kExponentialExactMax ? "best order, by trying all"
-                                                                   : "order by local search");
+               network_.map().island_count() <= kExponentialExactMax ? "best order, by trying all"
+                                                                     : "order by local search");
     pairs_at_random();
     say("unicast schedules");
     unicast("unicast all-to-all", "all-to-all");
@@ -75,14 +76,14 @@ class Scorer {
   void schedules() {
     for (const ScheduleName& name : schedule_names()) {
       say(std::string(name.name));
-      const auto schedule = named_schedule(name.name, stage_.map(), stage_.routes());
-      if (schedule) policies_.push_back(policy_of(stage_, plan_on(stage_, *schedule)));
+      const auto schedule = named_schedule(name.name, network_.map(), network_.routes());
+      if (schedule) policies_.push_back(policy_of(network_, plan_on(network_, *schedule)));
     }
   }
 
-  [[nodiscard]] Plan plan_on(const Stage& stage, const Schedule& schedule) {
-    const Mixing& mixing = memory_.recall(schedule.name, schedule, stage.map().island_count());
-    return make_plan(stage, schedule, settings_.plan, &mixing);
+  [[nodiscard]] Plan plan_on(const NetworkModel& network, const Schedule& schedule) {
+    const Mixing& mixing = memory_.recall(schedule.name, schedule, network.map().island_count());
+    return make_plan(network, schedule, settings_.plan, &mixing);
   }
 
   // A rival that trains while it exchanges, once every round.
@@ -92,9 +93,9 @@ class Scorer {
     policy.area = exchange.mixing.area;
     policy.settles_after = exchange.mixing.settles_after;
     const double streamed = 1 - 1.0 / settings_.plan.fragments;
-    const Seconds delay = exchange.time - exchange.serialisation * streamed;
-    const std::vector<Seconds> lengths(std::max<std::size_t>(exchange.mixing.phases.size(), 1),
-                                       policy.cycle);
+    const RealDuration delay = exchange.time - exchange.serialisation * streamed;
+    const std::vector<RealDuration> lengths(std::max<std::size_t>(exchange.mixing.phases.size(), 1),
+                                            policy.cycle);
     for (const Objective objective : kObjectives)
       policy.objectives.push_back(staleness(objective, exchange.mixing, lengths, delay));
     add_traffic(policy, exchange.payloads_out);
@@ -112,7 +113,7 @@ class Scorer {
   }
 
   void block(Policy& policy, int steps) const {
-    const Seconds training = settings_.plan.step_time * steps;
+    const RealDuration training = settings_.plan.step_time * steps;
     policy.blocking = true;
     policy.area.reset();
     policy.settles_after = 1;
@@ -124,12 +125,12 @@ class Scorer {
   }
 
   void synchronous_with_hardware() {
-    const auto schedule = named_schedule("all-to-all", stage_.map(), stage_.routes());
-    const Plan plan = plan_on(stage_, *schedule);
-    Policy policy = policy_of(stage_, plan);
-    const Seconds before = policy.cycle;
+    const auto schedule = named_schedule("all-to-all", network_.map(), network_.routes());
+    const Plan plan = plan_on(network_, *schedule);
+    Policy policy = policy_of(network_, plan);
+    const RealDuration before = policy.cycle;
     policy.kind = Policy::Kind::kRival;
-    policy.name = fmt::format("synchronous SGD, {}", stage_.technology() == Technology{}
+    policy.name = fmt::format("synchronous SGD, {}", network_.technology() == Technology{}
                                                          ? "multicast + edges"
                                                          : "all-to-all as set");
     block(policy, 1);
@@ -139,7 +140,7 @@ class Scorer {
   }
 
   void unicast(const std::string& name, const char* schedule_name) {
-    const auto schedule = named_schedule(schedule_name, stage_.map(), stage_.routes());
+    const auto schedule = named_schedule(schedule_name, network_.map(), network_.routes());
     if (!schedule) return;
     Policy policy = policy_of(unicast_, plan_on(unicast_, *schedule));
     policy.kind = Policy::Kind::kRival;
@@ -148,7 +149,7 @@ class Scorer {
   }
 
   void pairs_at_random() {
-    const Draws draws = draws_for(stage_.map().island_count());
+    const Draws draws = draws_for(network_.map().island_count());
     std::vector<Policy> drawn;
     Random seeds(settings_.seed);
     for (int i = 0; i < draws.seeds; ++i) {
@@ -170,8 +171,8 @@ class Scorer {
       for (const Policy& policy : drawn) total += field(policy) * share;
       return total;
     };
-    mean.exchange = Seconds::from_ps(average([](const Policy& p) { return p.exchange.ps; }));
-    mean.cycle = Seconds::from_ps(average([](const Policy& p) { return p.cycle.ps; }));
+    mean.exchange = RealDuration::from_ps(average([](const Policy& p) { return p.exchange.ps; }));
+    mean.cycle = RealDuration::from_ps(average([](const Policy& p) { return p.cycle.ps; }));
     mean.area = average([](const Policy& p) { return *p.area; });
     mean.settles_after.reset();
     const auto staleness_ms = [&](const Policy& p) {
@@ -183,7 +184,7 @@ class Scorer {
     mean.note += fmt::format("; staleness ± {:.0f} ms", std::sqrt(variance * share));
     for (std::size_t k = 0; k < mean.objectives.size(); ++k)
       mean.objectives[k] =
-          Seconds::from_ps(average([&](const Policy& p) { return p.objectives[k].ps; }));
+          RealDuration::from_ps(average([&](const Policy& p) { return p.objectives[k].ps; }));
     for (std::size_t i = 0; i < mean.egress.size(); ++i) {
       mean.egress[i] = average([&](const Policy& p) { return p.egress[i]; });
       mean.ingress[i] = average([&](const Policy& p) { return p.ingress[i]; });
@@ -199,14 +200,15 @@ class Scorer {
     policy.note = note;
     policy.exchange = exchange.time;
     if (exchange.limit.lane >= 0)
-      policy.binding = lane_phrase(stage_.map(), exchange.limit.lane, exchange.limit.flows, "flow");
+      policy.binding =
+          lane_phrase(network_.map(), exchange.limit.lane, exchange.limit.flows, "flow");
     return policy;
   }
 
   void add_traffic(Policy& policy, double payloads) const {
-    const double bytes = payloads * double(stage_.payload().count) * stage_.wire_factor();
+    const double bytes = payloads * double(network_.payload().count) * network_.wire_factor();
     const double rate = policy.cycle.ps > 0 ? bytes / policy.cycle.seconds() : 0;
-    policy.egress.assign(stage_.map().islands.size(), rate);
+    policy.egress.assign(network_.map().islands.size(), rate);
     policy.ingress = policy.egress;
   }
 
@@ -215,20 +217,21 @@ class Scorer {
                        : ring_order.exact            ? "best order, exact:"
                                                      : "order by heuristic:";
     if (ring_order.order.size() > 16) return text.substr(0, text.size() - 1);
-    for (const IslandId island : ring_order.order) text += " " + stage_.map().islands[island].name;
+    for (const IslandId island : ring_order.order)
+      text += " " + network_.map().islands[island].name;
     return text;
   }
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   const CompareSettings& settings_;
   MixingMemory& memory_;
-  Stage unicast_;
+  NetworkModel unicast_;
   std::vector<Policy> policies_;
 };
 
 }  // namespace
 
-Policy policy_of(const Stage& stage, const Plan& plan) {
+Policy policy_of(const NetworkModel& network, const Plan& plan) {
   Policy policy;
   policy.name = plan.schedule;
   policy.feasible = plan.feasible;
@@ -238,7 +241,7 @@ Policy policy_of(const Stage& stage, const Plan& plan) {
   policy.area = plan.mixing.area;
   policy.objectives = plan.objectives;
   policy.settles_after = plan.mixing.settles_after;
-  policy.egress.assign(stage.map().islands.size(), 0);
+  policy.egress.assign(network.map().islands.size(), 0);
   policy.ingress = policy.egress;
   const PlannedClique* dearest = nullptr;
   double period = 0;
@@ -248,13 +251,13 @@ Policy policy_of(const Stage& stage, const Plan& plan) {
       if (dearest == nullptr || !clique.feasible ||
           (dearest->feasible && clique.price > dearest->price))
         dearest = &clique;
-    for (IslandId i = 0; i < stage.map().island_count(); ++i)
+    for (IslandId i = 0; i < network.map().island_count(); ++i)
       for (const LaneUse& use : round.lanes) {
-        if (use.lane == lane_up(stage.map(), i)) policy.egress[i] += double(use.bytes.count);
-        if (use.lane == lane_down(stage.map(), i)) policy.ingress[i] += double(use.bytes.count);
+        if (use.lane == lane_up(network.map(), i)) policy.egress[i] += double(use.bytes.count);
+        if (use.lane == lane_down(network.map(), i)) policy.ingress[i] += double(use.bytes.count);
       }
   }
-  if (dearest != nullptr) policy.binding = binding_phrase(stage, *dearest);
+  if (dearest != nullptr) policy.binding = binding_phrase(network, *dearest);
   for (double& rate : policy.egress) rate = plan.feasible && period > 0 ? rate / period : 0;
   for (double& rate : policy.ingress) rate = plan.feasible && period > 0 ? rate / period : 0;
   return policy;
@@ -269,9 +272,9 @@ void sort_best_first(std::vector<Policy>& policies, Objective objective) {
                    [&](const Policy& a, const Policy& b) { return rank(a) < rank(b); });
 }
 
-std::vector<Policy> score_policies(const Stage& stage, const CompareSettings& settings,
+std::vector<Policy> score_policies(const NetworkModel& network, const CompareSettings& settings,
                                    MixingMemory& memory) {
-  return Scorer(stage, settings, memory).all();
+  return Scorer(network, settings, memory).all();
 }
 
 }  // namespace cotillion

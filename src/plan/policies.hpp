@@ -23,12 +23,12 @@ struct CompareSettings {
 // Best first: policies that train while they exchange by the chosen objective, then blocking ones
 // by utilisation, then what cannot be done.
 // `memory` must have been used for this map only.
-[[nodiscard]] std::vector<Policy> score_policies(const Stage& stage,
+[[nodiscard]] std::vector<Policy> score_policies(const NetworkModel& network,
                                                  const CompareSettings& settings,
                                                  MixingMemory& memory);
 
 // One of our schedules as a policy.
-[[nodiscard]] Policy policy_of(const Stage& stage, const Plan& plan);
+[[nodiscard]] Policy policy_of(const NetworkModel& network, const Plan& plan);
 
 void sort_best_first(std::vector<Policy>& policies, Objective objective);
 

@@ -19,18 +19,20 @@ struct Policy {
   bool feasible = true;
   bool runnable = true;
   bool blocking = false;       // GPUs wait for the exchange; otherwise training goes on meanwhile
-  Seconds exchange;            // one exchange from start to last byte: T
-  Seconds cycle;               // from one exchange to the next: T, or H·τ + T when blocking
+  RealDuration exchange;       // one exchange from start to last byte: T
+  RealDuration cycle;          // from one exchange to the next: T, or H·τ + T when blocking
   std::optional<double> area;  // A; nothing for blocking policies, infinite if never settled
-  std::vector<Seconds> objectives;   // by kObjectives
-  std::optional<int> settles_after;  // rounds, if exactly
-  double utilisation = 1;            // share of time in which GPUs train
-  std::vector<double> egress;        // bytes per second out of each island, mean over a cycle
-  std::vector<double> ingress;       // and into it
-  std::string binding;               // what limits it, in a phrase
-  std::string note;                  // how it was computed, where there was a choice
+  std::vector<RealDuration> objectives;  // by kObjectives
+  std::optional<int> settles_after;      // rounds, if exactly
+  double utilisation = 1;                // share of time in which GPUs train
+  std::vector<double> egress;            // bytes per second out of each island, mean over a cycle
+  std::vector<double> ingress;           // and into it
+  std::string binding;                   // what limits it, in a phrase
+  std::string note;                      // how it was computed, where there was a choice
 
-  [[nodiscard]] Seconds objective(Objective which) const { return objectives[std::size_t(which)]; }
+  [[nodiscard]] RealDuration objective(Objective which) const {
+    return objectives[std::size_t(which)];
+  }
 };
 
 }  // namespace cotillion

@@ -16,34 +16,35 @@ namespace {
 constexpr int kPricedMax = 64;  // islands up to which reversals are judged by price
 constexpr std::int64_t kVisitsMax = 50'000'000;  // partial tours seen before exactness is given up
 
-double hop(const Stage& stage, IslandId from, IslandId to) {
-  return double(stage.routes().latency(to, from).ps);
+double hop(const NetworkModel& network, IslandId from, IslandId to) {
+  return double(network.routes().latency(to, from).ps);
 }
 
-double tour_length(const Stage& stage, const std::vector<IslandId>& order) {
+double tour_length(const NetworkModel& network, const std::vector<IslandId>& order) {
   double length = 0;
   for (std::size_t i = 0; i < order.size(); ++i)
-    length += hop(stage, order[i], order[(i + 1) % order.size()]);
+    length += hop(network, order[i], order[(i + 1) % order.size()]);
   return length;
 }
 
 // Serialisation of a whole exchange at this rate, in picoseconds.
-double serialisation_ps(const Stage& stage, BitsPerSecond rate) {
-  const double n = stage.map().island_count();
-  return 2 * (n - 1) / n * double(stage.payload().count) * ps_per_byte(rate) * stage.wire_factor();
+double serialisation_ps(const NetworkModel& network, BitsPerSecond rate) {
+  const double n = network.map().island_count();
+  return 2 * (n - 1) / n * double(network.payload().count) * ps_per_byte(rate) *
+         network.wire_factor();
 }
 
 class TourSearch {
  public:
-  explicit TourSearch(const Stage& stage)
-      : stage_(stage), n_(stage.map().island_count()), load_(stage.map().lane_count(), 0) {
+  explicit TourSearch(const NetworkModel& network)
+      : network_(network), n_(network.map().island_count()), load_(network.map().lane_count(), 0) {
     fill_completions();
   }
 
   // Improves `order`; true when nothing cheaper exists.
   bool improve(std::vector<IslandId>& order) {
     best_ = order;
-    best_ps_ = price_ring(stage_, order).time.ps;
+    best_ps_ = price_ring(network_, order).time.ps;
     path_ = {0};
     extend(0, 1, {std::numeric_limits<double>::infinity()});
     order = best_;
@@ -56,14 +57,14 @@ class TourSearch {
     const std::size_t sets = std::size_t{1} << n_;
     completion_.assign(sets * n_, std::numeric_limits<double>::infinity());
     for (int last = 0; last < n_; ++last)
-      completion_[(sets - 1) * n_ + last] = hop(stage_, last, 0);
+      completion_[(sets - 1) * n_ + last] = hop(network_, last, 0);
     for (std::size_t visited = sets - 1; visited-- > 1;)
       for (int last = 0; last < n_; ++last) {
         double& least = completion_[visited * n_ + last];
         for (int next = 1; next < n_; ++next)
           if ((visited >> next & 1) == 0)
             least =
-                std::min(least, hop(stage_, last, next) +
+                std::min(least, hop(network_, last, next) +
                                     completion_[(visited | std::size_t{1} << next) * n_ + next]);
       }
   }
@@ -71,9 +72,9 @@ class TourSearch {
   // Puts a flow on its lanes or takes it off again; returns the least share on any of them.
   BitsPerSecond load(IslandId from, IslandId to, int change) {
     BitsPerSecond least{std::numeric_limits<double>::infinity()};
-    visit_lanes(stage_, {from, to}, [&](LaneId lane) {
+    visit_lanes(network_, {from, to}, [&](LaneId lane) {
       load_[lane] += change;
-      if (load_[lane] > 0) least = std::min(least, lane_rate(stage_.map(), lane) / load_[lane]);
+      if (load_[lane] > 0) least = std::min(least, lane_rate(network_.map(), lane) / load_[lane]);
     });
     return least;
   }
@@ -83,9 +84,9 @@ class TourSearch {
     if (++visits_ > kVisitsMax) return;
     const int last = path_.back();
     const double least = length + completion_[visited * n_ + last];
-    if (serialisation_ps(stage_, rate) + 2 * least * (1 - 1.0 / n_) >= best_ps_) return;
+    if (serialisation_ps(network_, rate) + 2 * least * (1 - 1.0 / n_) >= best_ps_) return;
     if (int(path_.size()) == n_) {
-      const double price = price_ring(stage_, path_).time.ps;
+      const double price = price_ring(network_, path_).time.ps;
       if (price < best_ps_) {
         best_ps_ = price;
         best_ = path_;
@@ -96,14 +97,14 @@ class TourSearch {
       if ((visited >> next & 1) != 0) continue;
       const BitsPerSecond share = load(last, next, +1);
       path_.push_back(next);
-      extend(length + hop(stage_, last, next), visited | std::size_t{1} << next,
+      extend(length + hop(network_, last, next), visited | std::size_t{1} << next,
              std::min(rate, share));
       path_.pop_back();
       load(last, next, -1);
     }
   }
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   int n_;
   std::vector<double> completion_;
   std::vector<int> load_;
@@ -113,20 +114,20 @@ class TourSearch {
 };
 
 // Reverses stretches of the tour for as long as that shortens it.
-void reverse_stretches(const Stage& stage, std::vector<IslandId>& order) {
+void reverse_stretches(const NetworkModel& network, std::vector<IslandId>& order) {
   const int n = int(order.size());
-  double length = tour_length(stage, order);
+  double length = tour_length(network, order);
   for (bool better = true; better;) {
     better = false;
     for (int i = 1; i < n - 1; ++i)
       for (int j = i + 1; j < n; ++j) {
         const IslandId before = order[i - 1], after = order[(j + 1) % n];
-        const double gain = hop(stage, before, order[i]) + hop(stage, order[j], after) -
-                            hop(stage, before, order[j]) - hop(stage, order[i], after);
+        const double gain = hop(network, before, order[i]) + hop(network, order[j], after) -
+                            hop(network, before, order[j]) - hop(network, order[i], after);
         if (gain <= 0) continue;
         std::reverse(order.begin() + i, order.begin() + j + 1);
         // Asymmetric latencies: what lies between is now travelled the other way.
-        const double now = tour_length(stage, order);
+        const double now = tour_length(network, order);
         if (now < length) {
           length = now;
           better = true;
@@ -138,15 +139,15 @@ void reverse_stretches(const Stage& stage, std::vector<IslandId>& order) {
 }
 
 // The same by price, congestion included, which costs more to evaluate.
-void reverse_by_price(const Stage& stage, std::vector<IslandId>& order) {
+void reverse_by_price(const NetworkModel& network, std::vector<IslandId>& order) {
   const int n = int(order.size());
-  double best = price_ring(stage, order).time.ps;
+  double best = price_ring(network, order).time.ps;
   for (bool better = true; better;) {
     better = false;
     for (int i = 0; i < n; ++i)
       for (int j = i + 1; j < n; ++j) {
         std::reverse(order.begin() + i, order.begin() + j + 1);
-        const double now = price_ring(stage, order).time.ps;
+        const double now = price_ring(network, order).time.ps;
         if (now < best) {
           best = now;
           better = true;
@@ -159,36 +160,36 @@ void reverse_by_price(const Stage& stage, std::vector<IslandId>& order) {
 
 }  // namespace
 
-RingPrice price_ring(const Stage& stage, const std::vector<IslandId>& order) {
+RingPrice price_ring(const NetworkModel& network, const std::vector<IslandId>& order) {
   const std::size_t n = order.size();
   if (n < 2) return {};
   std::vector<Flow> flows;
   for (std::size_t i = 0; i < n; ++i) flows.push_back({order[i], order[(i + 1) % n]});
-  const std::vector<FlowShare> shares = share_flows(stage, flows);
+  const std::vector<FlowShare> shares = share_flows(network, flows);
   RingPrice price;
   price.limit = *std::min_element(shares.begin(), shares.end(),
                                   [](const auto& a, const auto& b) { return a.rate < b.rate; });
-  price.serialisation = Seconds::from_ps(serialisation_ps(stage, price.limit.rate));
+  price.serialisation = RealDuration::from_ps(serialisation_ps(network, price.limit.rate));
   double least_pair = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < n; ++i) {
     const IslandId a = order[i], b = order[(i + 1) % n], c = order[(i + 2) % n];
-    least_pair = std::min(least_pair, hop(stage, a, b) + hop(stage, b, c));
+    least_pair = std::min(least_pair, hop(network, a, b) + hop(network, b, c));
   }
-  const double flight = 2 * tour_length(stage, order) - least_pair;
-  price.time = price.serialisation + Seconds::from_ps(flight);
+  const double flight = 2 * tour_length(network, order) - least_pair;
+  price.time = price.serialisation + RealDuration::from_ps(flight);
   return price;
 }
 
-RingOrder best_ring(const Stage& stage) {
-  RingOrder ring{line_of_islands(stage.map(), stage.routes()), false};
-  const int n = stage.map().island_count();
+RingOrder best_ring(const NetworkModel& network) {
+  RingOrder ring{line_of_islands(network.map(), network.routes()), false};
+  const int n = network.map().island_count();
   if (n <= 2) {
     ring.exact = true;
     return ring;
   }
-  reverse_stretches(stage, ring.order);
-  if (n <= kPricedMax) reverse_by_price(stage, ring.order);
-  if (n <= kRingExactMax) ring.exact = TourSearch(stage).improve(ring.order);
+  reverse_stretches(network, ring.order);
+  if (n <= kPricedMax) reverse_by_price(network, ring.order);
+  if (n <= kRingExactMax) ring.exact = TourSearch(network).improve(ring.order);
   return ring;
 }
 

@@ -16,18 +16,18 @@
 namespace cotillion {
 
 struct RingPrice {
-  Seconds time;
-  Seconds serialisation;  // the part of it that shrinks with the payload
+  RealDuration time;
+  RealDuration serialisation;  // the part of it that shrinks with the payload
   FlowShare limit;
 };
 // Requires every island exactly once in `order`.
-[[nodiscard]] RingPrice price_ring(const Stage& stage, const std::vector<IslandId>& order);
+[[nodiscard]] RingPrice price_ring(const NetworkModel& network, const std::vector<IslandId>& order);
 
 struct RingOrder {
   std::vector<IslandId> order;
   bool exact = false;  // proven cheapest; otherwise the best that local search found
 };
 inline constexpr int kRingExactMax = 12;
-[[nodiscard]] RingOrder best_ring(const Stage& stage);
+[[nodiscard]] RingOrder best_ring(const NetworkModel& network);
 
 }  // namespace cotillion

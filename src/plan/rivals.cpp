@@ -16,16 +16,16 @@ constexpr int kExponentialSearchMax = 64;  // islands; above it the line is take
 
 // How long it takes until the last of these flows, each of `bytes`, has arrived.
 struct PhasePrice {
-  Seconds time, serialisation;
+  RealDuration time, serialisation;
   FlowShare limit;
 };
-PhasePrice price_phase(const Stage& stage, const std::vector<Flow>& flows, double bytes) {
-  const std::vector<FlowShare> shares = share_flows(stage, flows);
+PhasePrice price_phase(const NetworkModel& network, const std::vector<Flow>& flows, double bytes) {
+  const std::vector<FlowShare> shares = share_flows(network, flows);
   PhasePrice slowest;
   for (std::size_t f = 0; f < flows.size(); ++f) {
-    const Seconds passing =
-        Seconds::from_ps(bytes * ps_per_byte(shares[f].rate) * stage.wire_factor());
-    const Seconds time = passing + stage.routes().latency(flows[f].to, flows[f].from);
+    const RealDuration passing =
+        RealDuration::from_ps(bytes * ps_per_byte(shares[f].rate) * network.wire_factor());
+    const RealDuration time = passing + network.routes().latency(flows[f].to, flows[f].from);
     if (time > slowest.time) slowest = {time, passing, shares[f]};
   }
   return slowest;
@@ -51,11 +51,11 @@ std::vector<Flow> jumps(const std::vector<IslandId>& order, int distance) {
 }
 
 // The slowest of an exponential graph's rounds.
-PhasePrice price_exponential(const Stage& stage, const std::vector<IslandId>& order) {
+PhasePrice price_exponential(const NetworkModel& network, const std::vector<IslandId>& order) {
   PhasePrice slowest;
   for (int k = 0; k < exponential_rounds(int(order.size())); ++k) {
     const PhasePrice phase =
-        price_phase(stage, jumps(order, 1 << k), double(stage.payload().count));
+        price_phase(network, jumps(order, 1 << k), double(network.payload().count));
     if (phase.time > slowest.time) slowest = phase;
   }
   return slowest;
@@ -63,8 +63,8 @@ PhasePrice price_exponential(const Stage& stage, const std::vector<IslandId>& or
 
 }  // namespace
 
-RivalExchange butterfly(const Stage& stage, MixingMemory& memory) {
-  const int n = stage.map().island_count();
+RivalExchange butterfly(const NetworkModel& network, MixingMemory& memory) {
+  const int n = network.map().island_count();
   RivalExchange exchange;
   exchange.mixing = everybody_averages(n, memory);
   if (n < 2) return exchange;
@@ -72,7 +72,7 @@ RivalExchange butterfly(const Stage& stage, MixingMemory& memory) {
   for (IslandId from = 0; from < n; ++from)
     for (IslandId to = 0; to < n; ++to)
       if (from != to) flows.push_back({from, to});
-  const PhasePrice phase = price_phase(stage, flows, double(stage.payload().count) / n);
+  const PhasePrice phase = price_phase(network, flows, double(network.payload().count) / n);
   exchange.time = phase.time * 2;
   exchange.serialisation = phase.serialisation * 2;
   exchange.limit = phase.limit;
@@ -80,14 +80,15 @@ RivalExchange butterfly(const Stage& stage, MixingMemory& memory) {
   return exchange;
 }
 
-RivalExchange ring(const Stage& stage, const std::vector<IslandId>& order, MixingMemory& memory) {
-  const int n = stage.map().island_count();
-  const RingPrice price = price_ring(stage, order);
+RivalExchange ring(const NetworkModel& network, const std::vector<IslandId>& order,
+                   MixingMemory& memory) {
+  const int n = network.map().island_count();
+  const RingPrice price = price_ring(network, order);
   return {price.time, price.serialisation, everybody_averages(n, memory), 2.0 * (n - 1) / n,
           price.limit};
 }
 
-RivalExchange one_peer_exponential(const Stage& stage, const std::vector<IslandId>& order,
+RivalExchange one_peer_exponential(const NetworkModel& network, const std::vector<IslandId>& order,
                                    MixingMemory& memory) {
   const int n = int(order.size());
   RivalExchange exchange;
@@ -95,7 +96,7 @@ RivalExchange one_peer_exponential(const Stage& stage, const std::vector<IslandI
     exchange.mixing = everybody_averages(n, memory);
     return exchange;
   }
-  const PhasePrice slowest = price_exponential(stage, order);
+  const PhasePrice slowest = price_exponential(network, order);
   exchange.time = slowest.time;
   exchange.serialisation = slowest.serialisation;
   exchange.limit = slowest.limit;
@@ -117,16 +118,16 @@ RivalExchange one_peer_exponential(const Stage& stage, const std::vector<IslandI
   return exchange;
 }
 
-std::vector<IslandId> exponential_order(const Stage& stage) {
-  std::vector<IslandId> order = line_of_islands(stage.map(), stage.routes());
+std::vector<IslandId> exponential_order(const NetworkModel& network) {
+  std::vector<IslandId> order = line_of_islands(network.map(), network.routes());
   const int n = int(order.size());
   if (n < 3 || n > kExponentialSearchMax) return order;
   if (n <= kExponentialExactMax) {
     std::sort(order.begin(), order.end());
     std::vector<IslandId> best_order = order;
-    Seconds least = price_exponential(stage, order).time;
+    RealDuration least = price_exponential(network, order).time;
     while (std::next_permutation(order.begin() + 1, order.end())) {
-      const Seconds time = price_exponential(stage, order).time;
+      const RealDuration time = price_exponential(network, order).time;
       if (time >= least) continue;
       least = time;
       best_order = order;
@@ -138,7 +139,7 @@ std::vector<IslandId> exponential_order(const Stage& stage) {
     double total = 0;
     for (int k = 0; k < exponential_rounds(n); ++k)
       for (const Flow& flow : jumps(order, 1 << k))
-        total += std::pow(stage.routes().latency(flow.to, flow.from).ms() / 100, 16);
+        total += std::pow(network.routes().latency(flow.to, flow.from).ms() / 100, 16);
     return total;
   };
   double best = cost();
@@ -159,9 +160,9 @@ std::vector<IslandId> exponential_order(const Stage& stage) {
   return order;
 }
 
-RivalExchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds,
+RivalExchange random_pairs(const NetworkModel& network, std::uint64_t seed, int rounds,
                            MixingMemory& memory) {
-  const int n = stage.map().island_count();
+  const int n = network.map().island_count();
   Random random(seed);
   RivalExchange exchange;
   Schedule schedule{"random pairs", {}};
@@ -176,7 +177,7 @@ RivalExchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds,
       flows.push_back({order[i], order[i + 1]});
       flows.push_back({order[i + 1], order[i]});
     }
-    const PhasePrice phase = price_phase(stage, flows, double(stage.payload().count));
+    const PhasePrice phase = price_phase(network, flows, double(network.payload().count));
     if (phase.time > exchange.time) {
       exchange.time = phase.time;
       exchange.serialisation = phase.serialisation;

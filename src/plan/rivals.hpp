@@ -28,31 +28,31 @@ class MixingMemory {
 
 // One exchange of a rival, whatever surrounds it.
 struct RivalExchange {
-  Seconds time;
-  Seconds serialisation;    // the part of it that streaming in fragments would shorten
-  Mixing mixing;            // of repeating it
-  double payloads_out = 0;  // payloads that leave, and enter, each island in an exchange
+  RealDuration time;
+  RealDuration serialisation;  // the part of it that streaming in fragments would shorten
+  Mixing mixing;               // of repeating it
+  double payloads_out = 0;     // payloads that leave, and enter, each island in an exchange
   FlowShare limit;
 };
 
 // Direct reduce-scatter and all-gather: every island owns a part of the payload, receives it from
 // everybody, then sends the sum to everybody. Two phases, each as long as its slowest flow.
-[[nodiscard]] RivalExchange butterfly(const Stage& stage, MixingMemory& memory);
+[[nodiscard]] RivalExchange butterfly(const NetworkModel& network, MixingMemory& memory);
 
-[[nodiscard]] RivalExchange ring(const Stage& stage, const std::vector<IslandId>& order,
+[[nodiscard]] RivalExchange ring(const NetworkModel& network, const std::vector<IslandId>& order,
                                  MixingMemory& memory);
 
 // Round k: each island sends its state to the one 2^k places on, and averages with what it gets.
-[[nodiscard]] RivalExchange one_peer_exponential(const Stage& stage,
+[[nodiscard]] RivalExchange one_peer_exponential(const NetworkModel& network,
                                                  const std::vector<IslandId>& order,
                                                  MixingMemory& memory);
 // An order in which the exponential graph's long jumps are short flights: the best up to
 // kExponentialExactMax islands, by local search above.
 inline constexpr int kExponentialExactMax = 8;
-[[nodiscard]] std::vector<IslandId> exponential_order(const Stage& stage);
+[[nodiscard]] std::vector<IslandId> exponential_order(const NetworkModel& network);
 
 // Fresh random pairs each round; T fits the slowest round that was drawn.
-[[nodiscard]] RivalExchange random_pairs(const Stage& stage, std::uint64_t seed, int rounds,
-                                         MixingMemory& memory);
+[[nodiscard]] RivalExchange random_pairs(const NetworkModel& network, std::uint64_t seed,
+                                         int rounds, MixingMemory& memory);
 
 }  // namespace cotillion

@@ -14,7 +14,7 @@ namespace {
 
 using testing::floor_of;
 
-constexpr StageSettings kUnicast{{false, false}, false};
+constexpr NetworkModelSettings kUnicast{{false, false}, false};
 
 // 1 GB at 8 Gbps takes one second: serialisation in seconds is the number of payloads.
 const char* kPair = R"(
@@ -46,7 +46,7 @@ std::unique_ptr<testing::Floor> unicast(const char* text) {
 TEST(Flows, ShareTheLanesOfTheirPathsEqually) {
   const auto floor = unicast(kSquare);
   // A→C (by way of B) and A→B leave A together; B→C carries only the former.
-  const auto shares = share_flows(floor->stage, {{0, 2}, {0, 1}, {3, 2}});
+  const auto shares = share_flows(floor->network, {{0, 2}, {0, 1}, {3, 2}});
   EXPECT_EQ(shares[0].rate.gbps(), 4);
   EXPECT_EQ(shares[1].rate.gbps(), 4);
   EXPECT_EQ(lane_name(floor->map, shares[1].lane), "A→net");
@@ -56,22 +56,22 @@ TEST(Flows, ShareTheLanesOfTheirPathsEqually) {
 TEST(Ring, TwoIslandsSwapHalvesTwice) {
   // Two steps of half a payload each way: 1 s; the longest chain goes there and back: 80 ms.
   const auto floor = unicast(kPair);
-  EXPECT_NEAR(price_ring(floor->stage, {0, 1}).time.ms(), 1080, 1e-9);
+  EXPECT_NEAR(price_ring(floor->network, {0, 1}).time.ms(), 1080, 1e-9);
 }
 
 TEST(Ring, ThreeIslandsMakeFourStepsOfAThird) {
   // 4 × 300 MB at 1 GB/s are 1.2 s. Four consecutive hops of A→B→C→A (10, 20, 25 ms): all
   // twice but the cheapest two neighbours, 110 − 30 = 80 ms.
   const auto floor = unicast(kTriangle);
-  EXPECT_NEAR(price_ring(floor->stage, {0, 1, 2}).time.ms(), 1280, 1e-9);
+  EXPECT_NEAR(price_ring(floor->network, {0, 1, 2}).time.ms(), 1280, 1e-9);
 }
 
 TEST(Ring, TheBestOrderOfASquareGoesRoundIt) {
   // Round the square: 6 × 100 MB = 600 ms, hops 10+20+30+40 twice less 10+20: 170 ms.
   const auto floor = unicast(kSquare);
-  const RingOrder best = best_ring(floor->stage);
+  const RingOrder best = best_ring(floor->network);
   EXPECT_TRUE(best.exact);
-  EXPECT_NEAR(price_ring(floor->stage, best.order).time.ms(), 770, 1e-9);
+  EXPECT_NEAR(price_ring(floor->network, best.order).time.ms(), 770, 1e-9);
 }
 
 TEST(Ring, BestOrderAgreesWithTryingThemAll) {
@@ -82,17 +82,17 @@ TEST(Ring, BestOrderAgreesWithTryingThemAll) {
     std::vector<IslandId> order(7);
     std::iota(order.begin(), order.end(), 0);
     double least = 1e300;
-    do least = std::min(least, price_ring(floor->stage, order).time.ps);
+    do least = std::min(least, price_ring(floor->network, order).time.ps);
     while (std::next_permutation(order.begin() + 1, order.end()));
-    const RingOrder best = best_ring(floor->stage);
+    const RingOrder best = best_ring(floor->network);
     ASSERT_TRUE(best.exact);
-    EXPECT_EQ(price_ring(floor->stage, best.order).time.ps, least) << "seed " << seed;
+    EXPECT_EQ(price_ring(floor->network, best.order).time.ps, least) << "seed " << seed;
   }
 }
 
 TEST(Ring, AboveTwelveIslandsTheOrderIsCalledHeuristic) {
   const auto floor = floor_of(testing::random_map(13, 3), kUnicast);
-  const RingOrder ring = best_ring(floor->stage);
+  const RingOrder ring = best_ring(floor->network);
   EXPECT_FALSE(ring.exact);
   EXPECT_EQ(ring.order.size(), 13u);
 }
@@ -101,7 +101,7 @@ TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
   MixingMemory memory;
   // Each island sends a third to two others at 4 Gbps: 600 ms, and 25 ms to fly; twice.
   const auto floor = unicast(kTriangle);
-  const RivalExchange exchange = butterfly(floor->stage, memory);
+  const RivalExchange exchange = butterfly(floor->network, memory);
   EXPECT_NEAR(exchange.time.ms(), 2 * 625, 1e-9);
   EXPECT_NEAR(exchange.payloads_out, 4.0 / 3, 1e-12);
   EXPECT_EQ(exchange.mixing.area, 1);
@@ -110,7 +110,7 @@ TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
 TEST(OnePeer, FourIslandsAverageExactlyInTwoRounds) {
   MixingMemory memory;
   const auto floor = unicast(kSquare);
-  const RivalExchange exchange = one_peer_exponential(floor->stage, {0, 1, 2, 3}, memory);
+  const RivalExchange exchange = one_peer_exponential(floor->network, {0, 1, 2, 3}, memory);
   // One state out, one in: 400 ms. Jumps of two fly 50 ms at most (B→D by way of A).
   EXPECT_NEAR(exchange.time.ms(), 450, 1e-9);
   EXPECT_EQ(exchange.mixing.settles_after, 2);
@@ -121,7 +121,7 @@ TEST(OnePeer, FourIslandsAverageExactlyInTwoRounds) {
 TEST(OnePeer, TwoIslandsSwapAndAverage) {
   MixingMemory memory;
   const auto floor = unicast(kPair);
-  const RivalExchange exchange = one_peer_exponential(floor->stage, {0, 1}, memory);
+  const RivalExchange exchange = one_peer_exponential(floor->network, {0, 1}, memory);
   EXPECT_NEAR(exchange.time.ms(), 1050, 1e-9);
   EXPECT_EQ(exchange.mixing.area, 1);
 }
@@ -129,7 +129,7 @@ TEST(OnePeer, TwoIslandsSwapAndAverage) {
 TEST(RandomPairs, TwoIslandsAlwaysMeet) {
   MixingMemory memory;
   const auto floor = unicast(kPair);
-  const RivalExchange exchange = random_pairs(floor->stage, 5, 4, memory);
+  const RivalExchange exchange = random_pairs(floor->network, 5, 4, memory);
   EXPECT_NEAR(exchange.time.ms(), 1050, 1e-9);
   EXPECT_EQ(exchange.mixing.area, 1);
   EXPECT_EQ(exchange.payloads_out, 1);
@@ -138,8 +138,8 @@ TEST(RandomPairs, TwoIslandsAlwaysMeet) {
 TEST(RandomPairs, DependOnTheSeedAlone) {
   const auto floor = unicast(kSquare);
   MixingMemory one, other;
-  EXPECT_EQ(random_pairs(floor->stage, 5, 9, one).mixing.area,
-            random_pairs(floor->stage, 5, 9, other).mixing.area);
+  EXPECT_EQ(random_pairs(floor->network, 5, 9, one).mixing.area,
+            random_pairs(floor->network, 5, 9, other).mixing.area);
 }
 
 // Policies --------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ std::vector<Policy> on_nine_cities(Bytes edge_memory) {
   CompareSettings settings;
   settings.plan.step_time = Duration{169'000'000'000};
   MixingMemory memory;
-  return score_policies(floor->stage, settings, memory);
+  return score_policies(floor->network, settings, memory);
 }
 
 TEST(Policies, RivalsOnNineCitiesAreNearTheFiguresOfTheDesignNote) {
@@ -218,7 +218,7 @@ TEST(Policies, OneIslandHasNothingToExchange) {
   CompareSettings settings;
   settings.plan.step_time = Duration{1'000'000'000};
   MixingMemory memory;
-  for (const Policy& policy : score_policies(floor->stage, settings, memory))
+  for (const Policy& policy : score_policies(floor->network, settings, memory))
     EXPECT_EQ(policy.exchange.ps, 0) << policy.name;
 }
 

@@ -6,21 +6,21 @@
 
 namespace cotillion {
 
-StreamRoute route_stream(const Stage& stage, const Clique& clique, int sender) {
+StreamRoute route_stream(const NetworkModel& network, const Clique& clique, int sender) {
   const IslandId from = clique.islands[sender];
   std::map<LaneId, int> copies;
   int sent = 0;
   for (const IslandId to : clique.islands) {
     if (to == from) continue;
     ++sent;
-    stage.routes().walk_back(stage.meeting_place(to), from, [&](LaneId lane) {
+    network.routes().walk_back(network.meeting_place(to), from, [&](LaneId lane) {
       ++copies[lane];
       return true;
     });
   }
   StreamRoute route;
-  const bool multicast = stage.technology().multicast;
-  route.tree.push_back(lane_up(stage.map(), from));
+  const bool multicast = network.technology().multicast;
+  route.tree.push_back(lane_up(network.map(), from));
   route.copies.push_back(multicast ? 1 : sent);
   for (const auto& [lane, count] : copies) {
     route.tree.push_back(lane);
@@ -31,12 +31,12 @@ StreamRoute route_stream(const Stage& stage, const Clique& clique, int sender) {
 
 void LoadCounter::count_sender(const Clique& clique, int sender) {
   const IslandId from = clique.islands[sender];
-  const bool multicast = stage_.technology().multicast;
-  add(lane_up(stage_.map(), from), multicast ? 1 : clique.size() - 1);
+  const bool multicast = network_.technology().multicast;
+  add(lane_up(network_.map(), from), multicast ? 1 : clique.size() - 1);
   ++tree_;
   for (const IslandId to : clique.islands) {
     if (to == from) continue;
-    stage_.routes().walk_back(stage_.meeting_place(to), from, [&](LaneId lane) {
+    network_.routes().walk_back(network_.meeting_place(to), from, [&](LaneId lane) {
       if (multicast && seen_[lane] == tree_) return false;  // the trunk is counted already
       seen_[lane] = tree_;
       add(lane, 1);
@@ -47,10 +47,10 @@ void LoadCounter::count_sender(const Clique& clique, int sender) {
 
 void LoadCounter::count_receiver(const Clique& clique, int receiver) {
   const IslandId to = clique.islands[receiver];
-  add(lane_down(stage_.map(), to), stage_.aggregates(to) ? 1 : clique.size() - 1);
-  const PlaceId via = stage_.meeting_place(to);
+  add(lane_down(network_.map(), to), network_.aggregates(to) ? 1 : clique.size() - 1);
+  const PlaceId via = network_.meeting_place(to);
   if (via == to) return;
-  stage_.routes().walk_back(to, via, [&](LaneId lane) {
+  network_.routes().walk_back(to, via, [&](LaneId lane) {
     add(lane, 1);
     return true;
   });
@@ -89,14 +89,14 @@ void share_lanes(const std::vector<BitsPerSecond>& rates,
     for (const LaneLoad& load : *clique) total[load.lane] = 0;
 }
 
-RoundRates rates_of(const Stage& stage, const Round& round) {
-  const Map& map = stage.map();
+RoundRates rates_of(const NetworkModel& network, const Round& round) {
+  const Map& map = network.map();
   std::vector<BitsPerSecond> rates;
   for (LaneId lane = 0; lane < map.lane_count(); ++lane) rates.push_back(lane_rate(map, lane));
 
   RoundRates result;
   result.cliques.resize(round.cliques.size());
-  LoadCounter counter(stage);
+  LoadCounter counter(network);
   std::vector<const std::vector<LaneLoad>*> loads;
   std::vector<int> total(map.lane_count(), 0);
   for (std::size_t c = 0; c < round.cliques.size(); ++c) {

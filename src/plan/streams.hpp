@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "plan/stage.hpp"
+#include "plan/network_model.hpp"
 
 namespace cotillion {
 
@@ -22,13 +22,14 @@ struct StreamRoute {
   std::vector<LaneId> tree;  // the sender's up lane, then core lanes sorted by id
   std::vector<int> copies;   // by lane of the tree: 1 with multicast
 };
-[[nodiscard]] StreamRoute route_stream(const Stage& stage, const Clique& clique, int sender);
+[[nodiscard]] StreamRoute route_stream(const NetworkModel& network, const Clique& clique,
+                                       int sender);
 
 // Counts the streams of cliques on lanes. Reusable, so that pricing many cliques allocates once.
 class LoadCounter {
  public:
-  explicit LoadCounter(const Stage& stage)
-      : stage_(stage), streams_(stage.map().lane_count(), 0), seen_(streams_.size(), -1) {}
+  explicit LoadCounter(const NetworkModel& network)
+      : network_(network), streams_(network.map().lane_count(), 0), seen_(streams_.size(), -1) {}
 
   // The lanes a clique uses, sorted by id, with the number of its streams on each.
   void count(const Clique& clique, std::vector<LaneLoad>& loads);
@@ -41,7 +42,7 @@ class LoadCounter {
   void count_sender(const Clique& clique, int sender);
   void count_receiver(const Clique& clique, int receiver);
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   std::vector<int> streams_;
   std::vector<int> seen_;  // by lane: the last tree that used it
   int tree_ = 0;
@@ -67,6 +68,6 @@ struct RoundRates {
   std::vector<std::vector<LaneLoad>> cliques;  // by clique
   std::vector<LaneLoad> lanes;                 // of the whole round, sorted by lane
 };
-[[nodiscard]] RoundRates rates_of(const Stage& stage, const Round& round);
+[[nodiscard]] RoundRates rates_of(const NetworkModel& network, const Round& round);
 
 }  // namespace cotillion

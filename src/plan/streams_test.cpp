@@ -15,7 +15,7 @@ using testing::example_map;
 using testing::floor_of;
 
 std::map<std::string, int> loads_of(const testing::Floor& floor, const Clique& clique) {
-  LoadCounter counter(floor.stage);
+  LoadCounter counter(floor.network);
   std::vector<LaneLoad> loads;
   counter.count(clique, loads);
   std::map<std::string, int> named;
@@ -74,7 +74,7 @@ TEST(Streams, CliquesOfOneRoundShareALaneEqually) {
              { ends = ["B", "east"], latency = "1ms" }, { ends = ["D", "east"], latency = "1ms" },
              { ends = ["west", "east"], latency = "9ms" }]
   )"));
-  const RoundRates rates = rates_of(floor->stage, completed({{{0, 1}, {}}, {{2, 3}, {}}}, 4));
+  const RoundRates rates = rates_of(floor->network, completed({{{0, 1}, {}}, {{2, 3}, {}}}, 4));
   EXPECT_EQ(rates.bounds[0].rate.gbps(), 50);
   EXPECT_EQ(rates.bounds[0].streams, 2);
   EXPECT_EQ(lane_name(floor->map, rates.bounds[0].lane), "west→east");
@@ -89,7 +89,7 @@ TEST(Streams, CountingAgreesWithTheTreesWrittenOut) {
       if (clique.size() < 2) continue;
       std::map<std::string, int> expected;
       for (int j = 0; j < clique.size(); ++j) {
-        const StreamRoute route = route_stream(floor->stage, clique, j);
+        const StreamRoute route = route_stream(floor->network, clique, j);
         for (std::size_t k = 0; k < route.tree.size(); ++k)
           expected[lane_name(floor->map, route.tree[k])] += route.copies[k];
         expected[lane_name(floor->map, lane_down(floor->map, clique.islands[j]))] += 1;

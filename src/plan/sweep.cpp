@@ -15,7 +15,7 @@ std::string winner_of(const std::vector<Policy>& policies) {
 
 }  // namespace
 
-void turn(Knob knob, const KnobSetting& setting, Map& map, StageSettings& stage,
+void turn(Knob knob, const KnobSetting& setting, Map& map, NetworkModelSettings& network,
           PlanSettings& plan) {
   const auto number = std::int64_t(setting.number);
   switch (knob) {
@@ -33,16 +33,16 @@ void turn(Knob knob, const KnobSetting& setting, Map& map, StageSettings& stage,
       map.payload = {number};
       return;
     case Knob::kStepTime:
-      plan.step_time = Seconds::from_ps(setting.number * kPicosecondsPerMillisecond);
+      plan.step_time = RealDuration::from_ps(setting.number * kPicosecondsPerMillisecond);
       return;
     case Knob::kTechnology:
-      stage.technology = setting.technology;
+      network.technology = setting.technology;
       return;
   }
 }
 
-Sweep sweep(const Map& map, const StageSettings& stage_settings, const CompareSettings& compare,
-            Knob knob, const std::vector<KnobSetting>& settings) {
+Sweep sweep(const Map& map, const NetworkModelSettings& network_settings,
+            const CompareSettings& compare, Knob knob, const std::vector<KnobSetting>& settings) {
   COTILLION_CHECK(!settings.empty());
   Sweep result;
   result.knob = knob;
@@ -52,12 +52,12 @@ Sweep sweep(const Map& map, const StageSettings& stage_settings, const CompareSe
     if (compare.progress)
       compare.progress(fmt::format("{} ({} of {})", settings[i].text, i + 1, settings.size()));
     Map turned = map;
-    StageSettings turned_stage = stage_settings;
+    NetworkModelSettings turned_network = network_settings;
     CompareSettings turned_compare = compare;
     turned_compare.progress = nullptr;
-    turn(knob, settings[i], turned, turned_stage, turned_compare.plan);
-    const Stage stage(turned, routes, turned_stage);
-    result.points.push_back({settings[i], score_policies(stage, turned_compare, memory)});
+    turn(knob, settings[i], turned, turned_network, turned_compare.plan);
+    const NetworkModel network(turned, routes, turned_network);
+    result.points.push_back({settings[i], score_policies(network, turned_compare, memory)});
     const std::string winner = winner_of(result.points.back().policies);
     if (result.winners.empty() || result.winners.back().winner != winner)
       result.winners.push_back({i, winner});

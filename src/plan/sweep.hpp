@@ -34,13 +34,13 @@ struct Sweep {
   std::vector<WinnerChange> winners;  // the first entry is for point 0
 };
 
-// The map, settings and stage settings with the knob turned.
-void turn(Knob knob, const KnobSetting& setting, Map& map, StageSettings& stage,
+// The map, settings and network settings with the knob turned.
+void turn(Knob knob, const KnobSetting& setting, Map& map, NetworkModelSettings& network,
           PlanSettings& plan);
 
 // `settings` in the order in which to turn the knob; not empty. Winners are the best feasible,
 // runnable policies that train while they exchange.
-[[nodiscard]] Sweep sweep(const Map& map, const StageSettings& stage,
+[[nodiscard]] Sweep sweep(const Map& map, const NetworkModelSettings& network,
                           const CompareSettings& compare, Knob knob,
                           const std::vector<KnobSetting>& settings);
 

@@ -36,19 +36,19 @@ TEST(Sweep, MoreMemoryNeverMakesThePaperScoreWorse) {
 
 TEST(Sweep, EachKnobTurnsWhatItNames) {
   Map map = testing::example_map("nine-cities");
-  StageSettings stage;
+  NetworkModelSettings network;
   PlanSettings plan;
-  turn(Knob::kAccess, {"", 4e10, {}}, map, stage, plan);
+  turn(Knob::kAccess, {"", 4e10, {}}, map, network, plan);
   EXPECT_EQ(map.islands[3].down.gbps(), 40);
-  turn(Knob::kRate, {"", 4e11, {}}, map, stage, plan);
+  turn(Knob::kRate, {"", 4e11, {}}, map, network, plan);
   EXPECT_EQ(map.links[5].rate[1].gbps(), 400);
-  turn(Knob::kPayload, {"", 5e8, {}}, map, stage, plan);
+  turn(Knob::kPayload, {"", 5e8, {}}, map, network, plan);
   EXPECT_EQ(map.payload.count, 500'000'000);
-  turn(Knob::kStepTime, {"", 20, {}}, map, stage, plan);
+  turn(Knob::kStepTime, {"", 20, {}}, map, network, plan);
   EXPECT_EQ(plan.step_time.ms(), 20);
-  turn(Knob::kTechnology, {"", 0, {false, true}}, map, stage, plan);
-  EXPECT_FALSE(stage.technology.multicast);
-  turn(Knob::kMemory, {"", 5, {}}, map, stage, plan);
+  turn(Knob::kTechnology, {"", 0, {false, true}}, map, network, plan);
+  EXPECT_FALSE(network.technology.multicast);
+  turn(Knob::kMemory, {"", 5, {}}, map, network, plan);
   EXPECT_EQ(map.aggregators[2].spec.memory.count, 5);
 }
 

@@ -27,7 +27,7 @@ std::vector<Turn> parts_of(const PlannedRound& round, std::size_t islands) {
       parts[std::size_t(stream.sender)].passes = clique.serialisation.seconds();
       for (const Arrival& arrival : stream.receivers) {
         double& comes = parts[std::size_t(arrival.receiver)].comes;
-        comes = std::max(comes, Seconds(arrival.latency).seconds());
+        comes = std::max(comes, RealDuration(arrival.latency).seconds());
       }
     }
   }
@@ -35,7 +35,7 @@ std::vector<Turn> parts_of(const PlannedRound& round, std::size_t islands) {
 }
 
 // The first lane that two rounds together would overload, or none.
-std::optional<LaneId> overloaded(const Stage& stage, const PlannedRound& round,
+std::optional<LaneId> overloaded(const NetworkModel& network, const PlannedRound& round,
                                  const PlannedRound& next) {
   // By sender of a stream, and beyond these by receiver of a sum.
   std::map<LaneId, std::map<int, double>> loads;
@@ -43,36 +43,36 @@ std::optional<LaneId> overloaded(const Stage& stage, const PlannedRound& round,
     double& load = loads[lane][whose];
     load = std::max(load, rate.value);
   };
-  const int islands = stage.map().island_count();
+  const int islands = network.map().island_count();
   for (const PlannedRound* each : {&round, &next})
     for (const PlannedClique& clique : each->cliques)
       for (const Stream& stream : clique.streams) {
         for (std::size_t l = 0; l < stream.tree.size(); ++l)
           add(stream.tree[l], stream.sender, stream.rate * double(stream.copies[l]));
-        for (const LaneId lane : ingress_of(stage, stream.sender).lanes)
+        for (const LaneId lane : ingress_of(network, stream.sender).lanes)
           add(lane, islands + stream.sender, clique.rate);
       }
   for (const auto& [lane, senders] : loads) {
     double sum = 0;
     for (const auto& sender : senders) sum += sender.second;
-    if (sum > lane_rate(stage.map(), lane).value * (1 + kRounding)) return lane;
+    if (sum > lane_rate(network.map(), lane).value * (1 + kRounding)) return lane;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-Result<CloseRounds> close_rounds(const Stage& stage, const Plan& plan,
+Result<CloseRounds> close_rounds(const NetworkModel& network, const Plan& plan,
                                  std::vector<RecipeRound> rounds, int fragments) {
-  const Map& map = stage.map();
+  const Map& map = network.map();
   const std::size_t period = plan.rounds.size(), islands = map.islands.size();
   if (plan.settings.whole_steps || !plan.settings.egress_most.empty())
     return failure("rounds=close: this plan's rounds are longer than their exchanges on purpose");
   for (IslandId island = 0; island < map.island_count(); ++island) {
-    if (!stage.aggregates(island))
+    if (!network.aggregates(island))
       return failure(fmt::format("rounds=close: {} has no edge that holds back what comes early",
                                  map.islands[std::size_t(island)].name));
-    if (stage.memory(island) < 2 * double(stage.payload().count))
+    if (network.memory(island) < 2 * double(network.payload().count))
       return failure(fmt::format("rounds=close: the edge of {} cannot hold two payloads",
                                  map.islands[std::size_t(island)].name));
   }
@@ -87,7 +87,7 @@ Result<CloseRounds> close_rounds(const Stage& stage, const Plan& plan,
   std::vector<double> starts = {0};
   for (std::size_t r = 0; r < period; ++r) {
     const std::size_t after = (r + 1) % period;
-    if (const auto lane = overloaded(stage, plan.rounds[r], plan.rounds[after]))
+    if (const auto lane = overloaded(network, plan.rounds[r], plan.rounds[after]))
       return failure(fmt::format("rounds=close: {} cannot carry rounds {} and {} at once",
                                  lane_name(map, *lane), r + 1, after + 1));
     double length = 0;
@@ -125,13 +125,14 @@ Result<CloseRounds> close_rounds(const Stage& stage, const Plan& plan,
             "before they have come");
   }
   CloseRounds closed;
-  std::vector<Seconds> lengths;
+  std::vector<RealDuration> lengths;
   double planned = 0;
   for (std::size_t r = 0; r < period; ++r) {
-    lengths.push_back(Seconds::from_ps(rounds[r].length * kPicosecondsPerSecond));
+    lengths.push_back(RealDuration::from_ps(rounds[r].length * kPicosecondsPerSecond));
     planned += plan.rounds[r].length.seconds();
   }
-  const Seconds delay = plan.streamed_delay + Seconds::from_ps(waits * kPicosecondsPerSecond);
+  const RealDuration delay =
+      plan.streamed_delay + RealDuration::from_ps(waits * kPicosecondsPerSecond);
   for (const Objective objective : kObjectives)
     closed.objectives.push_back(staleness(objective, plan.mixing, lengths, delay));
   closed.faster = planned / starts.back();

@@ -11,8 +11,8 @@ namespace cotillion {
 
 struct CloseRounds {
   std::vector<RecipeRound> rounds;
-  std::vector<Seconds> objectives;  // by kObjectives, as they are now
-  double faster = 1;                // so many times as many rounds in the same time
+  std::vector<RealDuration> objectives;  // by kObjectives, as they are now
+  double faster = 1;                     // so many times as many rounds in the same time
 };
 
 // The streamed rounds of a plan, moved together. The reason where the network or its edges could
@@ -22,7 +22,7 @@ struct CloseRounds {
 //  - Into an island one sum comes after the other. A round that is nearer waits at the edge.
 //  - An edge must have the memory to hold two payloads, so that it does not matter when.
 //  - A fragment has arrived when its next copy leaves.
-[[nodiscard]] Result<CloseRounds> close_rounds(const Stage& stage, const Plan& plan,
+[[nodiscard]] Result<CloseRounds> close_rounds(const NetworkModel& network, const Plan& plan,
                                                std::vector<RecipeRound> rounds, int fragments);
 
 }  // namespace cotillion

@@ -15,13 +15,13 @@ namespace {
 constexpr int kDraws = 128;  // rounds before random ones repeat
 
 // Islands that no third island lies between: neighbours on the map, routers looked through.
-Ties physical_ties(const Stage& stage) {
+Ties physical_ties(const NetworkModel& network) {
   Ties ties;
-  const Map& map = stage.map();
+  const Map& map = network.map();
   for (IslandId a = 0; a < map.island_count(); ++a)
     for (IslandId b = a + 1; b < map.island_count(); ++b) {
       bool direct = true;
-      for (const LaneId lane : stage.routes().path(b, a)) {
+      for (const LaneId lane : network.routes().path(b, a)) {
         const Link& link = map.links[std::size_t(lane) / 2];
         for (const PlaceId end : link.ends)
           direct = direct && (end == a || end == b || end >= map.island_count());
@@ -39,7 +39,7 @@ RivalRecipes::Price RivalRecipes::price(const std::vector<Flow>& flows) const {
   for (std::size_t f = 0; f < flows.size(); ++f) {
     const double passing = payload_ * ps_per_byte(shares[f].rate) / kPicosecondsPerSecond;
     const double time =
-        passing + Seconds(unicast_.routes().latency(flows[f].to, flows[f].from)).seconds();
+        passing + RealDuration(unicast_.routes().latency(flows[f].to, flows[f].from)).seconds();
     if (time > slowest.time) slowest = {time, passing};
   }
   return slowest;
@@ -78,14 +78,14 @@ RivalRecipes::Answer RivalRecipes::gossip(PolicyText& policy) const {
   recipe.fragments = std::max(1, fragments);
   std::vector<Matrix> mixings;
   if (name == "d-psgd") {
-    mixings = {metropolis(islands_, physical_ties(stage_))};
+    mixings = {metropolis(islands_, physical_ties(network_))};
   } else if (name == "base") {
     const int peers = policy.whole("peers", 1, 1, islands_);
     mixings = base_graph(islands_, peers);
     recipe.name = fmt::format("Base-{} graph", peers + 1);
   } else if (name == "matcha") {
     const double budget = policy.number("budget", 0.5, 0.01, 1);
-    const Matcha graph = matcha(islands_, physical_ties(stage_), budget);
+    const Matcha graph = matcha(islands_, physical_ties(network_), budget);
     Random random(settings_.seed + 17);
     for (int draw = 0; draw < kDraws; ++draw) {
       Ties active;

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "policy/dance.hpp"
+#include "policy/step_schedule.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr double kRounding = 1e-9;  // of a step
 
-class Outer : public Dance {
+class Outer : public StepSchedule {
  public:
   explicit Outer(const Recipe& recipe) : recipe_(recipe), all_(everyone(recipe)) {}
 
@@ -201,7 +201,7 @@ class RandomPairs final : public Outer {
 
 }  // namespace
 
-std::unique_ptr<Dance> make_outer_dance(const Recipe& recipe) {
+std::unique_ptr<StepSchedule> make_outer_schedule(const Recipe& recipe) {
   if (recipe.kind == Recipe::Kind::kStreaming) return std::make_unique<Streaming>(recipe);
   if (recipe.kind == Recipe::Kind::kEager) return std::make_unique<Eager>(recipe);
   if (recipe.kind == Recipe::Kind::kPairs) return std::make_unique<RandomPairs>(recipe);

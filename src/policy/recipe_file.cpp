@@ -44,7 +44,7 @@ bool needs_rounds(const Recipe& recipe) {
          recipe.kind == Kind::kPairs || recipe.kind == Kind::kServers;
 }
 
-// What a dance takes for granted.
+// What a schedule takes for granted.
 std::string wrong_with(const Recipe& recipe) {
   const std::size_t n = recipe.islands.size();
   if (n == 0) return "there are no islands";

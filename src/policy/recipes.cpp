@@ -11,8 +11,8 @@
 #include "base/text.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/policies.hpp"
-#include "policy/carried_plan.hpp"
 #include "policy/close_rounds.hpp"
+#include "policy/payload_plan.hpp"
 #include "policy/rival_recipes.hpp"
 #include "policy/rotation_clock.hpp"
 
@@ -56,7 +56,7 @@ RecipeRound timed(const PlannedRound& round, const std::vector<double>& shares, 
       own = std::max(own, offset);
       for (const Arrival& arrival : stream.receivers) {
         auto& at = last[std::size_t(arrival.receiver)];
-        at = std::max(at, offset + Seconds(arrival.latency).seconds());
+        at = std::max(at, offset + RealDuration(arrival.latency).seconds());
       }
     }
     for (const IslandId island : clique.islands)
@@ -69,8 +69,8 @@ RecipeRound timed(const PlannedRound& round, const std::vector<double>& shares, 
   return timed;
 }
 
-Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, PolicyText& policy,
-                        const RecipeSettings& settings) {
+Result<Recipe> rotation(const NetworkModel& network, const Plan& plan, Recipe recipe,
+                        PolicyText& policy, const RecipeSettings& settings) {
   if (!plan.feasible)
     return failure(
         fmt::format("{} is infeasible on this map: nobody could train by it", plan.schedule));
@@ -101,10 +101,10 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
     return failure("momentum in rounds of everyone: this schedule has none");
   if (close && !streamed)
     return failure("rounds=close: whole copies leave when the last ones have been merged");
-  std::vector<Seconds> objectives = plan.objectives;
+  std::vector<RealDuration> objectives = plan.objectives;
   double faster = 1;
   if (close) {
-    auto closed = close_rounds(stage, plan, std::move(recipe.rounds), recipe.fragments);
+    auto closed = close_rounds(network, plan, std::move(recipe.rounds), recipe.fragments);
     if (!closed) return Unexpected<Error>{closed.error()};
     recipe.rounds = std::move(closed->rounds);
     for (const RecipeRound& round : recipe.rounds)
@@ -138,7 +138,7 @@ Result<Recipe> rotation(const Stage& stage, const Plan& plan, Recipe recipe, Pol
                                recipe.own_for_missing ? ", own in their place" : "");
   for (const Objective objective : kObjectives)
     recipe.staleness.emplace_back(to_name(objective), objectives[std::size_t(objective)].ms());
-  const Policy scored = policy_of(stage, plan);
+  const Policy scored = policy_of(network, plan);
   recipe.egress = std::accumulate(scored.egress.begin(), scored.egress.end(), 0.0) /
                   double(scored.egress.size()) * faster;
   return recipe;
@@ -166,7 +166,7 @@ std::string load_text(const Recipe& recipe, double load) {
   if (recipe.moments > 0)
     text += fmt::format(", {} every {} rounds", recipe.moments > 1 ? "m and v" : "v",
                         recipe.moments_every);
-  if (!is_all_of_it(load)) text += fmt::format(", payload × {:.3g}", load);
+  if (!is_full_payload(load)) text += fmt::format(", payload × {:.3g}", load);
   return text;
 }
 
@@ -268,16 +268,16 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
   const auto load = read_load(*policy, *blank);
   if (!load) return Unexpected<Error>{load.error()};
   blank->payload = *load;
-  const PlanFile plan = loaded(given, *load);
+  const PlanFile plan = with_payload(given, *load);
   const Routes routes(plan.map);
-  const Stage stage(plan.map, routes, plan.plan.stage);
+  const NetworkModel network(plan.map, routes, plan.plan.network);
   auto answer = [&]() -> Result<Recipe> {
     const auto rotating = [&](Plan made) {
-      return rotation(stage, in_steps(stage, std::move(made), blank->step_time), *blank, *policy,
-                      settings);
+      return rotation(network, stretched_to_steps(network, std::move(made), blank->step_time),
+                      *blank, *policy, settings);
     };
     if (policy->name() == "plan") return rotating(plan.plan);
-    if (auto rival = RivalRecipes(plan, stage, *blank, settings).named(*policy)) return *rival;
+    if (auto rival = RivalRecipes(plan, network, *blank, settings).named(*policy)) return *rival;
     const auto schedule = named_schedule(policy->name(), plan.map, routes);
     if (!schedule) {
       std::vector<std::string> known;
@@ -289,7 +289,7 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
                                  near.empty() ? fmt::format("known: {}", fmt::join(known, ", "))
                                               : fmt::format("did you mean '{}'?", near)));
     }
-    return rotating(make_plan(stage, *schedule, plan.plan.settings));
+    return rotating(make_plan(network, *schedule, plan.plan.settings));
   }();
   if (!answer) return answer;
   Recipe recipe = std::move(*answer);

@@ -19,15 +19,15 @@ int steps_for(double time, double step) {
 
 }  // namespace
 
-RivalRecipes::RivalRecipes(const PlanFile& plan, const Stage& stage, const Recipe& blank,
+RivalRecipes::RivalRecipes(const PlanFile& plan, const NetworkModel& network, const Recipe& blank,
                            const RecipeSettings& settings)
     : plan_(plan),
-      stage_(stage),
+      network_(network),
       blank_(blank),
       settings_(settings),
-      unicast_(stage.map(), stage.routes(), {{false, false}, stage.settings().ships_state}),
+      unicast_(network.map(), network.routes(), {{false, false}, network.settings().ships_state}),
       islands_(plan.map.island_count()),
-      payload_(double(stage.payload().count) * stage.wire_factor()) {}
+      payload_(double(network.payload().count) * network.wire_factor()) {}
 
 std::optional<Result<Recipe>> RivalRecipes::named(PolicyText& policy) const {
   const std::string& name = policy.name();
@@ -62,8 +62,8 @@ Result<FullExchange> RivalRecipes::network(PolicyText& policy, const char* other
   if (name == "free") return FullExchange{0, 0, 0, "free network"};
   if (name == "ring") return of(ring(unicast_, best_ring(unicast_).order, memory));
   if (name == "butterfly") return of(butterfly(unicast_, memory));
-  const auto schedule = named_schedule("all-to-all", plan_.map, stage_.routes());
-  const Plan all = make_plan(stage_, *schedule, plan_.plan.settings);
+  const auto schedule = named_schedule("all-to-all", plan_.map, network_.routes());
+  const Plan all = make_plan(network_, *schedule, plan_.plan.settings);
   if (!all.feasible)
     return failure("all-to-all is infeasible with these edges: network=hardware needs memory");
   return FullExchange{all.round.seconds(), all.rounds[0].cliques[0].serialisation.seconds(), 1,

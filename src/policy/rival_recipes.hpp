@@ -1,4 +1,4 @@
-// Rivals as recipes. What they share: the stage, its unicast twin, and what an exchange among
+// Rivals as recipes. What they share: the network, its unicast twin, and what an exchange among
 // everybody costs on either.
 #pragma once
 
@@ -19,7 +19,7 @@ struct FullExchange {
 class RivalRecipes {
  public:
   // Keeps references. `blank` has what all recipes of a run have in common.
-  RivalRecipes(const PlanFile& plan, const Stage& stage, const Recipe& blank,
+  RivalRecipes(const PlanFile& plan, const NetworkModel& network, const Recipe& blank,
                const RecipeSettings& settings);
 
   // Nothing where no rival has that name.
@@ -46,10 +46,10 @@ class RivalRecipes {
   [[nodiscard]] Recipe start(const std::string& name, Recipe::Kind kind) const;
 
   const PlanFile& plan_;
-  const Stage& stage_;
+  const NetworkModel& network_;
   const Recipe& blank_;
   const RecipeSettings& settings_;
-  Stage unicast_;
+  NetworkModel unicast_;
   int islands_;
   double payload_;
 };

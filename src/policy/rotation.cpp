@@ -11,8 +11,8 @@
 
 #include "base/check.hpp"
 #include "base/random.hpp"
-#include "policy/dance.hpp"
 #include "policy/rotation_clock.hpp"
+#include "policy/step_schedule.hpp"
 
 namespace cotillion {
 namespace {
@@ -36,7 +36,7 @@ std::vector<Cargo> cargo_of(const Recipe& recipe) {
   return cargo;
 }
 
-class Rotation final : public Dance {
+class Rotation final : public StepSchedule {
  public:
   explicit Rotation(const Recipe& recipe)
       : recipe_(recipe), clock_(recipe_), cargo_(cargo_of(recipe)), islands_(island_count(recipe)) {
@@ -389,7 +389,7 @@ class Rotation final : public Dance {
 
 }  // namespace
 
-std::unique_ptr<Dance> make_rotation(const Recipe& recipe) {
+std::unique_ptr<StepSchedule> make_rotation(const Recipe& recipe) {
   return std::make_unique<Rotation>(recipe);
 }
 

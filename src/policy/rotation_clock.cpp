@@ -101,14 +101,15 @@ RotationClock::Rounds RotationClock::rounds_at(std::int64_t steps) const {
   return {std::max<std::int64_t>(0, first), round_at(double(steps + 1) * recipe_.step_time)};
 }
 
-std::vector<RotationClock::Errand> RotationClock::errands(int island, std::int64_t steps) const {
-  std::vector<Errand> errands;
+std::vector<RotationClock::DueExchange> RotationClock::due_exchanges(int island,
+                                                                     std::int64_t steps) const {
+  std::vector<DueExchange> due_exchanges;
   for (const Appointment& due : copies(island, steps))
-    errands.push_back({due.fragment, due.round, false});
+    due_exchanges.push_back({due.fragment, due.round, false});
   for (const Appointment& due : merges(island, steps))
-    errands.push_back({due.fragment, due.round, true});
-  std::sort(errands.begin(), errands.end());
-  return errands;
+    due_exchanges.push_back({due.fragment, due.round, true});
+  std::sort(due_exchanges.begin(), due_exchanges.end());
+  return due_exchanges;
 }
 
 bool RotationClock::meets(std::int64_t k, int island) const {

@@ -54,13 +54,13 @@ class RotationClock {
   [[nodiscard]] bool meets(std::int64_t k, int island) const;
   // Both, fragment by fragment, as they follow each other: round by round, and in each the copy
   // before the merge.
-  struct Errand {
+  struct DueExchange {
     int fragment = 0;
     std::int64_t round = 0;
     bool merges = false;
-    friend auto operator<=>(const Errand&, const Errand&) = default;
+    friend auto operator<=>(const DueExchange&, const DueExchange&) = default;
   };
-  [[nodiscard]] std::vector<Errand> errands(int island, std::int64_t steps) const;
+  [[nodiscard]] std::vector<DueExchange> due_exchanges(int island, std::int64_t steps) const;
   // Whether a copy leaves while the correction of its island's round before waits for a step's end.
   [[nodiscard]] bool leaves_ahead(std::int64_t k, int island, int fragment) const {
     return copies_ahead(k, island, fragment) && meets(k, island) && meets(k - 1, island);

@@ -2,12 +2,12 @@
 // that short exchange only; every `every` such exchanges a region sends what it has added up to a
 // global server, which takes an outer step with momentum, and what comes back `overlap` steps later
 // pulls the region towards the global model.
-#include "policy/dance.hpp"
+#include "policy/step_schedule.hpp"
 
 namespace cotillion {
 namespace {
 
-class Servers final : public Dance {
+class Servers final : public StepSchedule {
  public:
   explicit Servers(const Recipe& recipe) : recipe_(recipe), all_(everyone(recipe)) {}
 
@@ -71,7 +71,7 @@ class Servers final : public Dance {
 
 }  // namespace
 
-std::unique_ptr<Dance> make_servers(const Recipe& recipe) {
+std::unique_ptr<StepSchedule> make_servers(const Recipe& recipe) {
   return std::make_unique<Servers>(recipe);
 }
 

@@ -191,7 +191,7 @@ bool Aggregation::expected(const LiveRound& round, SourceId source, const Header
 bool Aggregation::within_rate(Instant now, std::size_t bytes) {
   if (spec_.rate_max.value <= 0) return true;
   const Duration passed = std::max(now - tokens_at_, Duration{0});  // hosts' clocks may step back
-  tokens_ += Seconds(passed).seconds() * bytes_per_second(spec_.rate_max);
+  tokens_ += RealDuration(passed).seconds() * bytes_per_second(spec_.rate_max);
   tokens_ = std::min(tokens_, double(spec_.burst.count));
   tokens_at_ = now;
   if (tokens_ < double(bytes)) return false;

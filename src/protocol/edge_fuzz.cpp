@@ -18,7 +18,7 @@ constexpr int kSources = 4;
 constexpr BootId kBoot = 5;
 constexpr int kExponent = -7;
 
-struct Part {
+struct RoundAssignment {
   ContributorMask mask = 0;
   std::vector<std::uint32_t> values;  // coefficient multiplied in; none for ZERO
 };
@@ -32,7 +32,7 @@ struct Job {
   std::vector<std::vector<std::byte>> outputs;
   struct Chunk {
     ContributorMask out = 0;
-    std::vector<Part> parts;
+    std::vector<RoundAssignment> parts;
   };
   std::map<std::pair<RoundId, ChunkId>, Chunk> chunks;
 };
@@ -55,9 +55,9 @@ AggregationSpec spec_of(JobId id, Element element) {
   return spec;
 }
 
-class Stage final : public Outbox {
+class NetworkModel final : public Outbox {
  public:
-  explicit Stage(Input& input) : input_(input) {
+  explicit NetworkModel(Input& input) : input_(input) {
     jobs_[0].spec = spec_of(1, Element::kI32);
     jobs_[1].spec = spec_of(2, Element::kF32);
     std::vector<EdgeJob> table;
@@ -105,7 +105,7 @@ class Stage final : public Outbox {
     for (const Job& job : jobs_)
       for (const auto& [key, chunk] : job.chunks) {
         ContributorMask accepted = 0;
-        for (const Part& part : chunk.parts) accepted |= part.mask;
+        for (const RoundAssignment& part : chunk.parts) accepted |= part.mask;
         COTILLION_CHECK(accepted == chunk.out);
       }
   }
@@ -185,11 +185,11 @@ class Stage final : public Outbox {
     COTILLION_CHECK(header.mask != 0 && (header.mask & ~round.expected) == 0);
     COTILLION_CHECK(header.epoch() == round.epoch && header.clique() == round.clique);
     Job::Chunk& chunk = job.chunks[{header.round, header.chunk}];
-    for (const Part& part : chunk.parts) COTILLION_CHECK((part.mask & header.mask) == 0);
+    for (const RoundAssignment& part : chunk.parts) COTILLION_CHECK((part.mask & header.mask) == 0);
     const auto bit = std::size_t(std::countr_zero(ContributorMask(header.mask)));
     const std::uint32_t coefficient =
         header.type() == PacketType::kData ? round.coefficient[bit] : 1;
-    Part part{header.mask, {}};
+    RoundAssignment part{header.mask, {}};
     const ByteView payload = payload_of(packet);
     for (std::size_t i = 0; i < payload.size(); i += sizeof(Little32)) {
       Little32 value;
@@ -231,7 +231,7 @@ class Stage final : public Outbox {
     chunk.out |= mask;
     ContributorMask joined = 0;
     std::vector<std::uint32_t> sum(payload.size() / sizeof(Little32));
-    for (const Part& part : chunk.parts) {
+    for (const RoundAssignment& part : chunk.parts) {
       if ((part.mask & mask) == 0) continue;
       joined |= part.mask;
       COTILLION_CHECK(part.values.empty() || part.values.size() == sum.size());
@@ -258,6 +258,6 @@ class Stage final : public Outbox {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
-  Stage(input).run();
+  NetworkModel(input).run();
   return 0;
 }

@@ -16,7 +16,7 @@ Bytes reorder_window(const EdgeSpec& edge) {
 std::size_t slot_count(const EdgeSpec& edge, int streams, BitsPerSecond rate, Duration slack) {
   COTILLION_CHECK(edge.chunk.count > 0 && edge.slot.count > 0 && streams >= 0);
   const auto reorder = std::size_t((edge.memory.count + edge.slot.count - 1) / edge.slot.count);
-  const double slack_bytes = bytes_per_second(rate) * Seconds(slack).seconds();
+  const double slack_bytes = bytes_per_second(rate) * RealDuration(slack).seconds();
   const auto jitter = std::size_t(std::ceil(slack_bytes / double(edge.chunk.count)));
   return reorder + jitter + 2 * std::size_t(streams);
 }

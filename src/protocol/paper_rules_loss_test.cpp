@@ -328,7 +328,7 @@ double seconds_to_close_76_gaps(Rule rule) {
   EXPECT_EQ(trial.count(Verdict::kWhole, 0, 1), kChunks);
   const Instant whole = rule == Rule::kPaper ? trial.net.paper_island(0).whole_at()
                                              : trial.net.accounts(0).at(0).when;
-  return Seconds(whole - (last_sum + settings.last_hop)).seconds();
+  return RealDuration(whole - (last_sum + settings.last_hop)).seconds();
 }
 
 TEST(PaperRules, ManyGapsCostOneRoundTrip) {

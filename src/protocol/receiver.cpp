@@ -85,13 +85,13 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   if (round.open) {
     round.round.merge_at = std::min(round.round.merge_at, now);
     for (; round.due < job_.fragments; ++round.due)
-      if (round.fragments[round.due].stage == Stage::kOpen &&
+      if (round.fragments[round.due].network == NetworkModel::kOpen &&
           round.fragments[round.due].incomplete > 0)
         ++round.waiting;
     for (int f = 0; f < job_.fragments; ++f) make_ready(now, round, f, events);
     if (!round.closed) close(round, out, events);
     for (int f = 0; f < job_.fragments; ++f)
-      if (round.round.spec.expected != 0 && round.fragments[f].stage != Stage::kMerged)
+      if (round.round.spec.expected != 0 && round.fragments[f].network != NetworkModel::kMerged)
         counters_.add(ReceiverCount::kUnmerged);
     give_back(round);
   }
@@ -107,8 +107,8 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   std::fill_n(round.masks, chunks_, ContributorMask(0));
   std::fill_n(round.blank, chunks_, std::uint8_t(1));
   for (int f = 0; f < job_.fragments; ++f)
-    round.fragments[f] = {Stage::kOpen, alone ? 0 : first_chunk(job_, f + 1) - first_chunk(job_, f),
-                          kNoBlock};
+    round.fragments[f] = {NetworkModel::kOpen,
+                          alone ? 0 : first_chunk(job_, f + 1) - first_chunk(job_, f), kNoBlock};
   for (LateChunk& late : late_)
     if (late.used && late.round % rounds_.size() == given.spec.round % rounds_.size()) {
       late.used = false;
@@ -250,7 +250,7 @@ void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteVi
     return counters_.add(ReceiverCount::kNotFinite);
   const int f = fragment_of(job_, chunk);
   Fragment& fragment = round.fragments[f];
-  if (fragment.stage >= Stage::kMerging)
+  if (fragment.network >= NetworkModel::kMerging)
     return place_late(round, header, payload, round.masks[chunk], events);
 
   ContributorMask& seen = round.masks[chunk];
@@ -270,7 +270,7 @@ void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteVi
   if (seen != round.round.spec.expected) return;
   --round.incomplete;
   if (--fragment.incomplete > 0) return;
-  if (fragment.stage == Stage::kOpen && f >= round.due) ++round.waiting;
+  if (fragment.network == NetworkModel::kOpen && f >= round.due) ++round.waiting;
   make_ready(now, round, f, events);
 }
 
@@ -320,11 +320,12 @@ void Receiver::place_late(LiveRound& round, const Header& header, ByteView paylo
 }
 
 void Receiver::make_ready(Instant now, LiveRound& round, int fragment, ReceiverEvents& events) {
-  if (round.fragments[fragment].stage != Stage::kOpen || now < round.round.merge_at) return;
+  if (round.fragments[fragment].network != NetworkModel::kOpen || now < round.round.merge_at)
+    return;
   if (round.round.spec.expected == 0) return;  // nothing to merge with
   // Others may be ahead of us: no merge before our own copy of the same fragment has left.
   if (!snapshots_.taken(round.round.spec.round, first_chunk(job_, fragment + 1) - 1)) return;
-  round.fragments[fragment].stage = Stage::kReady;
+  round.fragments[fragment].network = NetworkModel::kReady;
   --round.waiting;
   events.fragment_ready(round.round.spec.round, fragment);
 }
@@ -398,7 +399,7 @@ void Receiver::on_time(Instant now, Outbox& out, ReceiverEvents& events) {
     if (!round.open) continue;
     for (; round.due < job_.fragments && fragment_deadline(round, round.due) <= now; ++round.due) {
       const Fragment& fragment = round.fragments[round.due];
-      if (fragment.stage == Stage::kOpen && fragment.incomplete > 0) ++round.waiting;
+      if (fragment.network == NetworkModel::kOpen && fragment.incomplete > 0) ++round.waiting;
     }
     for (int f = 0; round.waiting > 0 && now >= round.round.merge_at && f < job_.fragments; ++f)
       if (f < round.due || round.fragments[f].incomplete == 0) make_ready(now, round, f, events);

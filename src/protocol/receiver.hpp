@@ -108,9 +108,9 @@ class Receiver {
   [[nodiscard]] std::size_t most_bytes() const { return sums_.most_bytes() + owed_.most_bytes(); }
 
  private:
-  enum class Stage : std::uint8_t { kOpen, kReady, kMerging, kMerged };
+  enum class NetworkModel : std::uint8_t { kOpen, kReady, kMerging, kMerged };
   struct Fragment {
-    Stage stage = Stage::kOpen;
+    NetworkModel network = NetworkModel::kOpen;
     ChunkId incomplete = 0;  // chunks
     std::uint32_t sums = kNoBlock;
     bool alone = false;  // nothing had come when it was merged

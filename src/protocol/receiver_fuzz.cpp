@@ -27,9 +27,9 @@ JobSpec job_of(Element element) {
   return job;
 }
 
-class Stage final : public Outbox, public ReceiverEvents {
+class NetworkModel final : public Outbox, public ReceiverEvents {
  public:
-  Stage(Input& input, Element element, Exchange exchange)
+  NetworkModel(Input& input, Element element, Exchange exchange)
       : input_(input),
         job_(job_of(element)),
         snapshots_(job_, Grid(kExponent), 2),
@@ -208,8 +208,8 @@ class Stage final : public Outbox, public ReceiverEvents {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const std::uint8_t kind = input.byte();
-  Stage(input, (kind & 1u) != 0 ? Element::kI32 : Element::kBf16,
-        (kind & 2u) != 0 ? Exchange::kWhole : Exchange::kStreamed)
+  NetworkModel(input, (kind & 1u) != 0 ? Element::kI32 : Element::kBf16,
+               (kind & 2u) != 0 ? Exchange::kWhole : Exchange::kStreamed)
       .run();
   return 0;
 }

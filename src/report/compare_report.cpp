@@ -13,7 +13,7 @@ namespace {
 
 using Align = Table::Align;
 
-std::string ms(Seconds time, bool defined) {
+std::string ms(RealDuration time, bool defined) {
   if (!defined) return "–";
   return std::isinf(time.ps) ? "∞" : fmt::format("{:.1f}", time.ms());
 }
@@ -37,7 +37,7 @@ Json by_island(const Map& map, const std::vector<double>& values) {
 }
 
 Json policy_json(const Map& map, const Policy& policy, Objective objective) {
-  const auto shown_ms = [&](Seconds value) {
+  const auto shown_ms = [&](RealDuration value) {
     return policy.feasible ? number_or_null(value.ms()) : Json(nullptr);
   };
   Json json{{"name", policy.name},
@@ -64,7 +64,7 @@ Json policy_json(const Map& map, const Policy& policy, Objective objective) {
 
 }  // namespace
 
-std::string compare_text(const Stage& stage, const CompareSettings& settings,
+std::string compare_text(const NetworkModel& network, const CompareSettings& settings,
                          const std::vector<Policy>& policies) {
   Table table({{"policy"},
                {"kind"},
@@ -90,7 +90,7 @@ std::string compare_text(const Stage& stage, const CompareSettings& settings,
                policy.feasible ? mbps_range(policy.egress) : "–", policy.binding});
   }
   std::string text =
-      stage_text(stage) + fmt::format(", step {}\n\n", to_text(settings.plan.step_time));
+      network_text(network) + fmt::format(", step {}\n\n", to_text(settings.plan.step_time));
   text += table.text();
   text += "\nBest first: policies that train while they exchange, by staleness (";
   text += to_name(settings.plan.objective);
@@ -125,14 +125,14 @@ std::string idle_claim(const CompareSettings& settings, const std::vector<Policy
       settings.plan.step_time.ms(), 1 / best->utilisation);
 }
 
-Json compare_json(const Stage& stage, const CompareSettings& settings,
+Json compare_json(const NetworkModel& network, const CompareSettings& settings,
                   const std::vector<Policy>& policies, const Provenance& made_by) {
-  const Map& map = stage.map();
+  const Map& map = network.map();
   Json json = to_json(made_by);
   json["map"] = map.name;
   json["memory_bytes"] = map.edge.memory.count;
-  json["payload_bytes"] = stage.payload().count;
-  json["technology"] = to_name(stage.technology());
+  json["payload_bytes"] = network.payload().count;
+  json["technology"] = to_name(network.technology());
   json["objective"] = to_name(settings.plan.objective);
   json["step_ms"] = settings.plan.step_time.ms();
   json["fragments"] = settings.plan.fragments;

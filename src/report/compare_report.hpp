@@ -9,9 +9,9 @@
 
 namespace cotillion {
 
-[[nodiscard]] std::string compare_text(const Stage& stage, const CompareSettings& settings,
+[[nodiscard]] std::string compare_text(const NetworkModel& network, const CompareSettings& settings,
                                        const std::vector<Policy>& policies);
-[[nodiscard]] Json compare_json(const Stage& stage, const CompareSettings& settings,
+[[nodiscard]] Json compare_json(const NetworkModel& network, const CompareSettings& settings,
                                 const std::vector<Policy>& policies, const Provenance& made_by);
 
 [[nodiscard]] std::string sweep_text(const Sweep& sweep, Objective objective);

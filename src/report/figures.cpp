@@ -234,15 +234,16 @@ Chart sweep_figure(const std::string& title, const std::string& x_label,
   return chart;
 }
 
-BarChart ladder_figure(const std::string& title, const std::vector<std::string>& technologies,
-                       const std::vector<std::pair<std::string, std::vector<Seconds>>>& staleness) {
+BarChart ladder_figure(
+    const std::string& title, const std::vector<std::string>& technologies,
+    const std::vector<std::pair<std::string, std::vector<RealDuration>>>& staleness) {
   BarChart chart;
   chart.title = title;
   chart.y_label = "staleness  (ms)";
   chart.bars = technologies;
   for (const auto& [name, values] : staleness) {
     BarGroup group{name, {}};
-    for (const Seconds value : values) group.values.push_back(value.ms());
+    for (const RealDuration value : values) group.values.push_back(value.ms());
     chart.groups.push_back(std::move(group));
   }
   chart.caption =

@@ -41,6 +41,6 @@ namespace cotillion {
 // What each technology buys: for every schedule one value per technology.
 [[nodiscard]] BarChart ladder_figure(
     const std::string& title, const std::vector<std::string>& technologies,
-    const std::vector<std::pair<std::string, std::vector<Seconds>>>& staleness);
+    const std::vector<std::pair<std::string, std::vector<RealDuration>>>& staleness);
 
 }  // namespace cotillion

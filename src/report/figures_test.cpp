@@ -21,8 +21,8 @@ Policy policy(Policy::Kind kind, const std::string& name, double round_ms, doubl
   Policy made;
   made.kind = kind;
   made.name = name;
-  made.exchange = Seconds::from_ps(round_ms * 1e9);
-  made.objectives.assign(kObjectives.size(), Seconds::from_ps(staleness_ms * 1e9));
+  made.exchange = RealDuration::from_ps(round_ms * 1e9);
+  made.objectives.assign(kObjectives.size(), RealDuration::from_ps(staleness_ms * 1e9));
   return made;
 }
 
@@ -111,9 +111,10 @@ TEST(SweepFigure, WhatIsFeasibleNowhereIsNamed) {
 }
 
 TEST(LadderFigure, IsInMilliseconds) {
-  const BarChart chart = ladder_figure("t", {"neither", "both"},
-                                       {{"triangles", {Seconds::from_ps(2e12), Seconds()}},
-                                        {"all-to-all", {Seconds::from_ps(kInfinity), Seconds()}}});
+  const BarChart chart =
+      ladder_figure("t", {"neither", "both"},
+                    {{"triangles", {RealDuration::from_ps(2e12), RealDuration()}},
+                     {"all-to-all", {RealDuration::from_ps(kInfinity), RealDuration()}}});
   EXPECT_EQ(chart.groups[0].values[0], 2000);
   expect_sound(bars_svg(chart));
 }

@@ -21,32 +21,32 @@ namespace {
 
 constexpr int kMemorySteps = 41;
 
-struct Danced {
+struct Stepped {
   Schedule schedule;
   Plan plan;
 };
 
 class Study {
  public:
-  Study(const Map& map, const StageSettings& stage_settings, const CompareSettings& compare,
-        const SearchStory* search)
+  Study(const Map& map, const NetworkModelSettings& network_settings,
+        const CompareSettings& compare, const SearchStory* search)
       : map_(map),
-        settings_(stage_settings),
+        settings_(network_settings),
         compare_(compare),
         search_(search),
         routes_(map),
-        stage_(map, routes_, stage_settings) {}
+        network_(map, routes_, network_settings) {}
 
   MapStudy run(const std::string& made_by) {
     say("schedules");
     plan_schedules();
-    policies_ = score_policies(stage_, compare_, memory_);
+    policies_ = score_policies(network_, compare_, memory_);
     if (found() != nullptr) {
-      policies_.insert(policies_.begin(), policy_of(stage_, found()->plan));
+      policies_.insert(policies_.begin(), policy_of(network_, found()->plan));
       sort_best_first(policies_, compare_.plan.objective);
     }
     study_.page.title = map_.name.empty() ? "A map" : map_.name;
-    study_.page.subtitle = stage_text(stage_) + ". " + made_by;
+    study_.page.subtitle = network_text(network_) + ". " + made_by;
     draw_map();
     if (search_ != nullptr) tell_search();
     compare_policies();
@@ -79,23 +79,23 @@ class Study {
   }
 
   void plan_schedules() {
-    if (found() != nullptr) danced_.push_back({found()->schedule, found()->plan});
+    if (found() != nullptr) stepped_.push_back({found()->schedule, found()->plan});
     for (const ScheduleName& name : schedule_names()) {
       auto schedule = named_schedule(name.name, map_, routes_);
       if (!schedule) continue;
       const Mixing& mixing = memory_.recall(schedule->name, *schedule, map_.island_count());
-      Plan plan = make_plan(stage_, *schedule, compare_.plan, &mixing);
-      danced_.push_back({std::move(*schedule), std::move(plan)});
+      Plan plan = make_plan(network_, *schedule, compare_.plan, &mixing);
+      stepped_.push_back({std::move(*schedule), std::move(plan)});
     }
-    std::stable_sort(danced_.begin(), danced_.end(), [](const Danced& a, const Danced& b) {
+    std::stable_sort(stepped_.begin(), stepped_.end(), [](const Stepped& a, const Stepped& b) {
       return std::pair(!a.plan.feasible, a.plan.staleness().ps) <
              std::pair(!b.plan.feasible, b.plan.staleness().ps);
     });
   }
 
-  [[nodiscard]] const Danced* find(const std::string& name) const {
-    for (const Danced& danced : danced_)
-      if (danced.schedule.name == name) return &danced;
+  [[nodiscard]] const Stepped* find(const std::string& name) const {
+    for (const Stepped& stepped : stepped_)
+      if (stepped.schedule.name == name) return &stepped;
     return nullptr;
   }
 
@@ -144,14 +144,14 @@ class Study {
 
   void draw_frontier() {
     if (found()->frontier.empty() || !mixing_point(found()->plan)) return;
-    const Rules rules(stage_, search_->constraints);
+    const Rules rules(network_, search_->constraints);
     std::vector<MixingPoint> named;
     std::vector<std::string> forbidden;
-    for (const Danced& danced : danced_) {
-      if (danced.schedule.name == found()->schedule.name) continue;
-      if (!rules.allows(danced.schedule))
-        forbidden.push_back(danced.schedule.name);
-      else if (auto point = mixing_point(danced.plan))
+    for (const Stepped& stepped : stepped_) {
+      if (stepped.schedule.name == found()->schedule.name) continue;
+      if (!rules.allows(stepped.schedule))
+        forbidden.push_back(stepped.schedule.name);
+      else if (auto point = mixing_point(stepped.plan))
         named.push_back(std::move(*point));
     }
     const Tradeoff tradeoff(*found(), std::move(named));
@@ -174,7 +174,7 @@ class Study {
     to.table.push_back({"policy", "kind", "T ms", "A", "staleness ms", "squared ms", "streamed ms",
                         "GPUs busy", "limited by"});
     for (const Policy& policy : policies_) {
-      const auto ms = [&](Seconds time) {
+      const auto ms = [&](RealDuration time) {
         return !policy.feasible || std::isinf(time.ps) ? std::string("–")
                                                        : fmt::format("{:.1f}", time.ms());
       };
@@ -198,9 +198,9 @@ class Study {
   void draw_cliques() {
     say("cliques");
     Section& to = section("Who meets whom", {});
-    for (const Danced& danced : danced_)
-      add(to, "cliques-" + file_name(danced.schedule.name),
-          cliques_svg(map_, routes_, danced.schedule));
+    for (const Stepped& stepped : stepped_)
+      add(to, "cliques-" + file_name(stepped.schedule.name),
+          cliques_svg(map_, routes_, stepped.schedule));
   }
 
   void draw_survival() {
@@ -209,18 +209,18 @@ class Study {
         "How long disagreement survives",
         {"The share of a generation's disagreement that is left after so many rounds. The area "
          "under the mean curve is A."});
-    const Danced* one = find("triangles") != nullptr ? find("triangles") : &danced_.front();
-    std::vector<const Danced*> shown{one};
+    const Stepped* one = find("triangles") != nullptr ? find("triangles") : &stepped_.front();
+    std::vector<const Stepped*> shown{one};
     if (found() != nullptr && one->schedule.name != found()->schedule.name)
       shown.insert(shown.begin(), find(found()->schedule.name));
-    for (const Danced* danced : shown)
-      add(to, "survival-" + file_name(danced->schedule.name),
-          chart_svg(survival_figure("Decay of unresolved state: " + danced->schedule.name,
-                                    danced->plan.mixing)));
+    for (const Stepped* stepped : shown)
+      add(to, "survival-" + file_name(stepped->schedule.name),
+          chart_svg(survival_figure("Decay of unresolved state: " + stepped->schedule.name,
+                                    stepped->plan.mixing)));
     std::vector<std::pair<std::string, Mixing>> all;
-    for (const Danced& danced : danced_)
-      if (!danced.plan.mixing.phases.empty())
-        all.emplace_back(danced.schedule.name, danced.plan.mixing);
+    for (const Stepped& stepped : stepped_)
+      if (!stepped.plan.mixing.phases.empty())
+        all.emplace_back(stepped.schedule.name, stepped.plan.mixing);
     add(to, "survival-all", chart_svg(survival_comparison(all)));
   }
 
@@ -242,7 +242,7 @@ class Study {
     Chart paper = utilisation_against_staleness(
         four, "Utilisation and staleness: two that block, two that do not", objective);
     paper.caption +=
-        fmt::format(" {}, steps of {}.", stage_text(stage_), to_text(compare_.plan.step_time));
+        fmt::format(" {}, steps of {}.", network_text(network_), to_text(compare_.plan.step_time));
     if (!missing.empty())
       paper.caption +=
           fmt::format(" Infeasible or not defined here: {}.", fmt::join(missing, "; "));
@@ -301,12 +301,12 @@ class Study {
     std::vector<double> costs;
     for (const KnobSetting& setting : settings) {
       Map map = map_;
-      StageSettings turned = settings_;
+      NetworkModelSettings turned = settings_;
       PlanSettings plan = compare_.plan;
       turn(Knob::kMemory, setting, map, turned, plan);
-      const Stage stage(map, routes_, turned);
+      const NetworkModel network(map, routes_, turned);
       costs.push_back(
-          make_plan(stage, found()->schedule, plan, &found()->plan.mixing).staleness().ms());
+          make_plan(network, found()->schedule, plan, &found()->plan.mixing).staleness().ms());
     }
     return costs;
   }
@@ -322,13 +322,13 @@ class Study {
   void draw_ladder() {
     say("technologies");
     const std::vector<std::string> names{"neither", "multicast", "aggregation", "both"};
-    std::vector<std::pair<std::string, std::vector<Seconds>>> ladder;
-    for (const Danced& danced : danced_) {
-      ladder.emplace_back(danced.schedule.name, std::vector<Seconds>{});
+    std::vector<std::pair<std::string, std::vector<RealDuration>>> ladder;
+    for (const Stepped& stepped : stepped_) {
+      ladder.emplace_back(stepped.schedule.name, std::vector<RealDuration>{});
       for (const std::string& name : names) {
-        const Stage stage(map_, routes_, {*technology_named(name), settings_.ships_state});
+        const NetworkModel network(map_, routes_, {*technology_named(name), settings_.ships_state});
         ladder.back().second.push_back(
-            make_plan(stage, danced.schedule, compare_.plan, &danced.plan.mixing).staleness());
+            make_plan(network, stepped.schedule, compare_.plan, &stepped.plan.mixing).staleness());
       }
     }
     std::vector<std::string> words{
@@ -343,16 +343,16 @@ class Study {
   void draw_timelines() {
     say("timelines");
     Section& to = section("One round in time", {});
-    for (const char* name : {danced_.front().schedule.name.c_str(), "triangles"}) {
-      const Danced* danced = find(name);
+    for (const char* name : {stepped_.front().schedule.name.c_str(), "triangles"}) {
+      const Stepped* stepped = find(name);
       const bool drawn =
           !study_.figures.empty() && study_.figures.back().name == "timeline-" + file_name(name);
-      if (danced == nullptr || !danced->plan.feasible || drawn) continue;
+      if (stepped == nullptr || !stepped->plan.feasible || drawn) continue;
       std::size_t longest = 0;
-      for (std::size_t k = 0; k < danced->plan.rounds.size(); ++k)
-        if (danced->plan.rounds[k].planned > danced->plan.rounds[longest].planned) longest = k;
+      for (std::size_t k = 0; k < stepped->plan.rounds.size(); ++k)
+        if (stepped->plan.rounds[k].planned > stepped->plan.rounds[longest].planned) longest = k;
       to.paragraphs.push_back(fmt::format("{}, round {}.", name, longest + 1));
-      add(to, "timeline-" + file_name(name), timeline_svg(stage_, danced->plan, longest));
+      add(to, "timeline-" + file_name(name), timeline_svg(network_, stepped->plan, longest));
     }
   }
 
@@ -364,22 +364,23 @@ class Study {
   }
 
   const Map& map_;
-  const StageSettings& settings_;
+  const NetworkModelSettings& settings_;
   const CompareSettings& compare_;
   const SearchStory* search_;  // or nothing
   Routes routes_;
-  Stage stage_;
+  NetworkModel network_;
   MixingMemory memory_;
-  std::vector<Danced> danced_;
+  std::vector<Stepped> stepped_;
   std::vector<Policy> policies_;
   MapStudy study_;
 };
 
 }  // namespace
 
-MapStudy study_map(const Map& map, const StageSettings& stage, const CompareSettings& compare,
-                   const std::string& made_by, const SearchStory* search) {
-  return Study(map, stage, compare, search).run(made_by);
+MapStudy study_map(const Map& map, const NetworkModelSettings& network,
+                   const CompareSettings& compare, const std::string& made_by,
+                   const SearchStory* search) {
+  return Study(map, network, compare, search).run(made_by);
 }
 
 }  // namespace cotillion

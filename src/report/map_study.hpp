@@ -22,9 +22,9 @@ struct SearchStory {
   Constraints constraints;
 };
 
-// `stage` as in Stage; `compare.progress` is told what is being drawn. The page says what made it.
-// What a search found is shown wherever the named schedules are.
-[[nodiscard]] MapStudy study_map(const Map& map, const StageSettings& stage,
+// `network` as in NetworkModel; `compare.progress` is told what is being drawn. The page says what
+// made it. What a search found is shown wherever the named schedules are.
+[[nodiscard]] MapStudy study_map(const Map& map, const NetworkModelSettings& network,
                                  const CompareSettings& compare, const std::string& made_by,
                                  const SearchStory* search = nullptr);
 

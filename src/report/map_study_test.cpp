@@ -57,7 +57,7 @@ SearchStory story() {
   result.found = true;
   result.schedule = *named_schedule("grid", floor->map, floor->routes);
   result.schedule.name = "search";
-  result.plan = make_plan(floor->stage, result.schedule, settings().plan);
+  result.plan = make_plan(floor->network, result.schedule, settings().plan);
   result.bound = result.plan.staleness() * 0.5;
   result.bound_reason = "Light is no faster.";
   result.families = {{"grid", result.schedule, result.plan.staleness()}};

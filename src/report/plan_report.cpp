@@ -33,9 +33,9 @@ std::string offsets_text(const PlannedClique& clique) {
   return text.empty() ? "–" : text;
 }
 
-std::string memory_text(const Stage& stage) {
-  const Map& map = stage.map();
-  if (!stage.technology().aggregation) return "no edges";
+std::string memory_text(const NetworkModel& network) {
+  const Map& map = network.map();
+  if (!network.technology().aggregation) return "no edges";
   const auto& edges = map.aggregators;
   if (edges.empty()) return "no edges";
   const auto [least, most] = std::minmax_element(
@@ -53,7 +53,7 @@ std::string technology_text(Technology technology) {
   return "plain unicast";
 }
 
-std::string round_text(const Stage& stage, const PlannedRound& round, std::size_t index) {
+std::string round_text(const NetworkModel& network, const PlannedRound& round, std::size_t index) {
   Table table({{"clique"},
                {"price ms", Align::kRight},
                {"Gbps", Align::kRight},
@@ -63,14 +63,14 @@ std::string round_text(const Stage& stage, const PlannedRound& round, std::size_
   std::size_t shown = 0;
   for (const PlannedClique& clique : round.cliques) {
     if (clique.islands.size() == 1) {
-      alone.push_back(stage.map().islands[clique.islands[0]].name);
+      alone.push_back(network.map().islands[clique.islands[0]].name);
       continue;
     }
     if (++shown > kCliquesShown) continue;
-    table.add({clique_name(stage.map(), clique.islands),
+    table.add({clique_name(network.map(), clique.islands),
                clique.feasible ? fmt::format("{:.1f}", clique.price.ms()) : "infeasible",
                clique.feasible ? fmt::format("{:.4g}", clique.rate.gbps()) : "–",
-               offsets_text(clique), binding_phrase(stage, clique)});
+               offsets_text(clique), binding_phrase(network, clique)});
   }
   std::string text = fmt::format("Round {}\n", index + 1) + table.text(2);
   if (shown > kCliquesShown)
@@ -100,7 +100,7 @@ std::string mixing_text(const Mixing& mixing) {
                      mixing.approximate ? " (too slowly to follow; A is approximate)" : "");
 }
 
-std::string verdict_text(const Stage& stage, const Plan& plan) {
+std::string verdict_text(const NetworkModel& network, const Plan& plan) {
   std::string text;
   const auto area = [](double a) {
     return std::isinf(a) ? std::string("∞") : fmt::format("{:.4f}", a);
@@ -122,7 +122,7 @@ std::string verdict_text(const Stage& stage, const Plan& plan) {
                               : fmt::format("{:.1f}", plan.objective(objective).ms()));
     text += fmt::format("  (streamed: {} fragments, d = {})\n", plan.settings.fragments,
                         to_text(plan.streamed_delay));
-    const Seconds length = plan.rounds[0].length;
+    const RealDuration length = plan.rounds[0].length;
     if (length > plan.round) {
       // Without a cap a round would be this long; what is more is its doing.
       const bool capped = length > round_length(plan.round, plan.settings);
@@ -147,7 +147,7 @@ std::string verdict_text(const Stage& stage, const Plan& plan) {
         "contributor mask.\n",
         kCliqueMembersMax);
   if (const PlannedClique* decides = deciding_clique(plan))
-    text += "\n" + wrapped("Why: " + explain_price(stage, *decides));
+    text += "\n" + wrapped("Why: " + explain_price(network, *decides));
   return text;
 }
 
@@ -157,8 +157,8 @@ struct Busy {
   LaneUse use;
 };
 
-std::string loads_text(const Stage& stage, const Plan& plan, bool full) {
-  const Map& map = stage.map();
+std::string loads_text(const NetworkModel& network, const Plan& plan, bool full) {
+  const Map& map = network.map();
   std::vector<Busy> busy;
   for (std::size_t k = 0; k < plan.rounds.size(); ++k)
     for (const LaneUse& use : plan.rounds[k].lanes)
@@ -186,7 +186,7 @@ std::string loads_text(const Stage& stage, const Plan& plan, bool full) {
     for (const EdgeUse& use : round.edges)
       peaks[use.aggregator] = std::max(peaks[use.aggregator], use.memory_peak);
   std::string edges;
-  for (std::size_t a = 0; a < peaks.size() && stage.technology().aggregation; ++a)
+  for (std::size_t a = 0; a < peaks.size() && network.technology().aggregation; ++a)
     if (peaks[a].count > 0 || full)
       edges += fmt::format("{}{} {}", edges.empty() ? "" : ", ",
                            place_name(map, map.aggregators[a].place), to_text(peaks[a]));
@@ -196,18 +196,19 @@ std::string loads_text(const Stage& stage, const Plan& plan, bool full) {
 
 }  // namespace
 
-std::string stage_text(const Stage& stage, const std::string& what) {
-  const std::string& name = stage.map().name;
+std::string network_text(const NetworkModel& network, const std::string& what) {
+  const std::string& name = network.map().name;
   return fmt::format("{}: {}{}payload {}, {}, {}", name.empty() ? "map" : name, what,
-                     what.empty() ? "" : ", ", to_text(stage.payload()), memory_text(stage),
-                     technology_text(stage.technology()));
+                     what.empty() ? "" : ", ", to_text(network.payload()), memory_text(network),
+                     technology_text(network.technology()));
 }
 
-std::string plan_text(const Stage& stage, const Plan& plan, bool full) {
-  std::string text = stage_text(stage, plan.schedule) + "\n\n";
-  for (std::size_t k = 0; k < plan.rounds.size(); ++k) text += round_text(stage, plan.rounds[k], k);
-  text += verdict_text(stage, plan);
-  if (plan.feasible) text += loads_text(stage, plan, full);
+std::string plan_text(const NetworkModel& network, const Plan& plan, bool full) {
+  std::string text = network_text(network, plan.schedule) + "\n\n";
+  for (std::size_t k = 0; k < plan.rounds.size(); ++k)
+    text += round_text(network, plan.rounds[k], k);
+  text += verdict_text(network, plan);
+  if (plan.feasible) text += loads_text(network, plan, full);
   if (!plan.feasible) return text;
   return text + fmt::format("certificate: {} constraints re-checked, none broken\n",
                             plan.constraints_checked);
@@ -221,7 +222,7 @@ void sort_best_first(std::vector<Plan>& plans) {
                    [&](const Plan& a, const Plan& b) { return rank(a) < rank(b); });
 }
 
-std::string candidates_text(const Stage& stage, const std::vector<Plan>& plans) {
+std::string candidates_text(const NetworkModel& network, const std::vector<Plan>& plans) {
   Table table({{"schedule"},
                {"T ms", Align::kRight},
                {"A", Align::kRight},
@@ -239,7 +240,7 @@ std::string candidates_text(const Stage& stage, const std::vector<Plan>& plans) 
                std::isinf(plan.mixing.area) ? "∞" : fmt::format("{:.4f}", plan.mixing.area),
                ms(plan.staleness().ms()), ms(plan.objective(Objective::kSquared).ms()),
                ms(plan.objective(Objective::kPaperStreamed).ms()),
-               decides != nullptr ? binding_phrase(stage, *decides) : ""});
+               decides != nullptr ? binding_phrase(network, *decides) : ""});
   }
   return table.text();
 }

@@ -21,19 +21,19 @@ struct Whole {
   std::uint64_t dropped = 0, overflowed = 0, lost = 0;
 };
 
-Whole whole_of(const WanBooks& books) {
+Whole whole_of(const WanCounters& counters) {
   Whole whole;
-  for (const LaneBook& book : books.lanes) {
-    whole.lateness.add(book.lateness);
-    whole.dropped += book.counts.dropped;
-    whole.overflowed += book.counts.overflowed;
-    whole.lost += book.counts.lost;
+  for (const LaneCounters& lane : counters.lanes) {
+    whole.lateness.add(lane.lateness);
+    whole.dropped += lane.counts.dropped;
+    whole.overflowed += lane.counts.overflowed;
+    whole.lost += lane.counts.lost;
   }
   return whole;
 }
 
-double share_of_a_core(const WanBooks& books) {
-  return books.wall.ps > 0 ? double(books.cpu.ps) / double(books.wall.ps) : 0;
+double share_of_a_core(const WanCounters& counters) {
+  return counters.wall.ps > 0 ? double(counters.cpu.ps) / double(counters.wall.ps) : 0;
 }
 
 // Medians over lanes, of what every lane has one of.
@@ -76,7 +76,7 @@ Table link_table(const Map& map, const ProbeOutcome& outcome) {
   for (std::size_t at = 0; at < outcome.links.size(); ++at) {
     const LaneMeasure& link = outcome.links[at];
     const LaneCrossing& crossing = outcome.crossings[at];
-    const ErrorHistogram& late = outcome.streams_books.lanes[at].lateness;
+    const ErrorHistogram& late = outcome.streams_counters.lanes[at].lateness;
     table.add({lane_name(map, link.lane), to_text(lane_rate(map, link.lane)),
                to_text(lane_latency(map, link.lane)), ms(link.delay_ms.median),
                ms(link.delay_ms.worst), percent(link.rate.median), fmt::format("{}", crossing.seen),
@@ -88,36 +88,36 @@ Table link_table(const Map& map, const ProbeOutcome& outcome) {
 
 }  // namespace
 
-std::string accuracy_text(const WanBooks& books) {
-  const Whole whole = whole_of(books);
+std::string accuracy_text(const WanCounters& counters) {
+  const Whole whole = whole_of(counters);
   std::string text = fmt::format(
       "The emulator emitted {} packets, late by {} ms on average, {} at the median, {} at p99, {} "
       "at most; it took {:.0f} % of a core, {}.",
       whole.lateness.count(), ms(whole.lateness.mean().ms()), ms(whole.lateness.quantile(0.5).ms()),
       ms(whole.lateness.quantile(0.99).ms()), ms(whole.lateness.max().ms()),
-      100 * share_of_a_core(books),
-      books.realtime ? "at real-time priority" : "without real-time priority");
-  if (books.stolen > Duration{0})
-    text +=
-        fmt::format(" The host of this machine took {} from it meanwhile.", to_text(books.stolen));
+      100 * share_of_a_core(counters),
+      counters.realtime ? "at real-time priority" : "without real-time priority");
+  if (counters.stolen > Duration{0})
+    text += fmt::format(" The host of this machine took {} from it meanwhile.",
+                        to_text(counters.stolen));
   if (whole.dropped > 0) text += fmt::format(" Queues dropped {}.", whole.dropped);
   if (whole.lost > 0) text += fmt::format(" Faults lost {}.", whole.lost);
-  if (whole.overflowed + books.starved + books.refused > 0)
+  if (whole.overflowed + counters.starved + counters.refused > 0)
     text += fmt::format(
         " It failed {} of them itself: what came of this run is not the protocol's doing.",
-        whole.overflowed + books.starved + books.refused);
+        whole.overflowed + counters.starved + counters.refused);
   return text;
 }
 
-Json accuracy_json(const WanBooks& books) {
-  const Whole whole = whole_of(books);
+Json accuracy_json(const WanCounters& counters) {
+  const Whole whole = whole_of(counters);
   Json json = lateness_json(whole.lateness);
-  json["realtime"] = books.realtime;
-  json["core_share"] = share_of_a_core(books);
-  json["stolen_ms"] = books.stolen.ms();
+  json["realtime"] = counters.realtime;
+  json["core_share"] = share_of_a_core(counters);
+  json["stolen_ms"] = counters.stolen.ms();
   json["dropped"] = whole.dropped;
   json["lost"] = whole.lost;
-  json["failed"] = whole.overflowed + books.starved + books.refused;
+  json["failed"] = whole.overflowed + counters.starved + counters.refused;
   return json;
 }
 
@@ -138,8 +138,8 @@ std::string probe_text(const Map& map, const ProbeOutcome& outcome) {
       outcome.streams, outcome.rounds, outcome.sent, outcome.came, outcome.expected,
       outcome.delay_ms.median, ms(outcome.delay_ms.p99), percent(outcome.rate.median),
       percent(outcome.rate.worst), ms(outcome.sender_ms.median), ms(outcome.sender_ms.p99));
-  text += "With trains: " + accuracy_text(outcome.trains_books) + "\n";
-  text += "With streams: " + accuracy_text(outcome.streams_books) + "\n";
+  text += "With trains: " + accuracy_text(outcome.trains_counters) + "\n";
+  text += "With streams: " + accuracy_text(outcome.streams_counters) + "\n";
   text += fmt::format("Before it began {:.2f} processes were running or waiting on {} cores.\n",
                       outcome.load, outcome.cores);
   if (outcome.problems.empty())
@@ -164,13 +164,13 @@ Json probe_json(const Map& map, const ProbeOutcome& outcome) {
   json["sent_late_ms"] = spread_json(outcome.sender_ms);
   json["load"] = outcome.load;
   json["cores"] = outcome.cores;
-  json["emulator"] = {{"trains", accuracy_json(outcome.trains_books)},
-                      {"streams", accuracy_json(outcome.streams_books)}};
+  json["emulator"] = {{"trains", accuracy_json(outcome.trains_counters)},
+                      {"streams", accuracy_json(outcome.streams_counters)}};
   json["lanes"] = Json::array();
   for (std::size_t at = 0; at < outcome.links.size(); ++at) {
     const LaneMeasure& link = outcome.links[at];
     const LaneCrossing& crossing = outcome.crossings[at];
-    const LaneBook& book = outcome.streams_books.lanes[at];
+    const LaneCounters& lane = outcome.streams_counters.lanes[at];
     json["lanes"].push_back({{"lane", link.lane},
                              {"from", lane_from(map, link.lane)},
                              {"to", lane_to(map, link.lane)},
@@ -182,10 +182,10 @@ Json probe_json(const Map& map, const ProbeOutcome& outcome) {
                              {"planned", crossing.expected},
                              {"elsewhere", crossing.elsewhere},
                              {"others", crossing.others},
-                             {"dropped", book.counts.dropped},
-                             {"lost", book.counts.lost},
-                             {"queue_longest_ms", book.counts.queue_longest.ms()},
-                             {"lateness", lateness_json(book.lateness)}});
+                             {"dropped", lane.counts.dropped},
+                             {"lost", lane.counts.lost},
+                             {"queue_longest_ms", lane.counts.queue_longest.ms()},
+                             {"lateness", lateness_json(lane.lateness)}});
   }
   return json;
 }

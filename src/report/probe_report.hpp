@@ -12,7 +12,7 @@ namespace cotillion {
 [[nodiscard]] Json probe_json(const Map& map, const ProbeOutcome& outcome);
 
 // The emulator's own accuracy, to stand beside every outcome of a lab: one sentence or object.
-[[nodiscard]] std::string accuracy_text(const WanBooks& books);
-[[nodiscard]] Json accuracy_json(const WanBooks& books);
+[[nodiscard]] std::string accuracy_text(const WanCounters& counters);
+[[nodiscard]] Json accuracy_json(const WanCounters& counters);
 
 }  // namespace cotillion

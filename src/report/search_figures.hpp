@@ -20,7 +20,7 @@ namespace cotillion {
 // How long the rounds of a schedule are, and how it mixes.
 struct MixingPoint {
   std::string name;  // empty when annealing passed by and nothing else is known
-  Seconds length;
+  RealDuration length;
   double area = 0;  // A, or A₂ under a squared objective
 };
 // Nothing for what cannot be done or never settles.

@@ -16,8 +16,8 @@ using testing::expect_sound;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Seconds ms(double value) {
-  return Seconds::from_ps(value * kPicosecondsPerMillisecond);
+RealDuration ms(double value) {
+  return RealDuration::from_ps(value * kPicosecondsPerMillisecond);
 }
 
 // Rounds of 500 ms with A = 2, A₂ = 1.5 and d = 100 ms; shorter and longer ones beside it.

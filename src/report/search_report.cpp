@@ -29,11 +29,11 @@ std::string count_text(double count) {
   return fmt::format("{:.2f}e{:.0f}", count / std::pow(10, power), power);
 }
 
-std::string ms_text(Seconds time) {
+std::string ms_text(RealDuration time) {
   return std::isfinite(time.ps) ? fmt::format("{:.1f} ms", time.ms()) : "∞";
 }
 
-double gap_of(Seconds incumbent, Seconds bound) {
+double gap_of(RealDuration incumbent, RealDuration bound) {
   return incumbent.ps / bound.ps - 1;
 }
 
@@ -49,11 +49,11 @@ std::string seeds_text(const SearchResult& result) {
   return fmt::format("{:.1f} % better than the best seed ({})\n", 100 * gain, best->family);
 }
 
-Json time_json(Seconds time) {
+Json time_json(RealDuration time) {
   return number_or_null(time.ms());
 }
 
-Json plan_summary(const Stage& stage, const Plan* plan) {
+Json plan_summary(const NetworkModel& network, const Plan* plan) {
   if (plan == nullptr) return nullptr;
   Json rounds = Json::array();
   for (const PlannedRound& round : plan->rounds) {
@@ -61,14 +61,14 @@ Json plan_summary(const Stage& stage, const Plan* plan) {
     for (const PlannedClique& clique : round.cliques) {
       Json& names = cliques.emplace_back(Json::array());
       for (const IslandId island : clique.islands)
-        names.push_back(stage.map().islands[island].name);
+        names.push_back(network.map().islands[island].name);
     }
   }
   return {{"feasible", plan->feasible},
           {"round_ms", plan->feasible ? Json(plan->round.ms()) : Json(nullptr)},
           {"area", number_or_null(plan->mixing.area)},
           {"staleness_ms", time_json(plan->staleness())},
-          {"binding", policy_of(stage, *plan).binding},
+          {"binding", policy_of(network, *plan).binding},
           {"rounds", rounds}};
 }
 
@@ -175,7 +175,7 @@ Json search_json(const SearchResult& result, const SearchConduct& conduct) {
   return json;
 }
 
-std::string whatif_text(const Stage& before, const Stage& after, const WhatIf& what) {
+std::string whatif_text(const NetworkModel& before, const NetworkModel& after, const WhatIf& what) {
   Table table({{""},
                {"T ms", Align::kRight},
                {"A", Align::kRight},
@@ -186,7 +186,7 @@ std::string whatif_text(const Stage& before, const Stage& after, const WhatIf& w
   const auto number = [](double value, int digits) {
     return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("∞");
   };
-  const auto row = [&](const std::string& name, const Stage& stage, const Plan* plan) {
+  const auto row = [&](const std::string& name, const NetworkModel& network, const Plan* plan) {
     if (plan == nullptr) return table.add({name, "–", "–", "–", "", "no plan was found"});
     std::string difference;
     if (base != nullptr && plan != base && plan->feasible && std::isfinite(plan->staleness().ps))
@@ -196,20 +196,20 @@ std::string whatif_text(const Stage& before, const Stage& after, const WhatIf& w
     table.add({name, plan->feasible ? number(plan->round.ms(), 1) : "infeasible",
                number(plan->mixing.area, 4),
                plan->feasible ? number(plan->staleness().ms(), 1) : "–", difference,
-               policy_of(stage, *plan).binding});
+               policy_of(network, *plan).binding});
   };
   row("before: the best plan", before, base);
   row("after: the same schedule", after, plan_of(what.kept));
   row("after: the best plan", after, plan_of(what.after));
-  std::string text = fmt::format("before  {}\nafter   {}\nchange  {}\n\n", stage_text(before),
-                                 stage_text(after), fmt::join(what.changes, ", ")) +
+  std::string text = fmt::format("before  {}\nafter   {}\nchange  {}\n\n", network_text(before),
+                                 network_text(after), fmt::join(what.changes, ", ")) +
                      table.text() + "\n";
   if (what.before.found) text += labelled("before: ", search_text(what.before, what.conduct));
   if (what.after.found) text += labelled("after:  ", search_text(what.after, what.conduct));
   return text;
 }
 
-Json whatif_json(const Stage& before, const Stage& after, const WhatIf& what) {
+Json whatif_json(const NetworkModel& before, const NetworkModel& after, const WhatIf& what) {
   return {{"changes", what.changes},
           {"before", plan_summary(before, plan_of(what.before))},
           {"kept", plan_summary(after, plan_of(what.kept))},

@@ -50,7 +50,9 @@ struct WhatIf {
   SearchResult after;
   SearchConduct conduct;  // of both
 };
-[[nodiscard]] std::string whatif_text(const Stage& before, const Stage& after, const WhatIf& what);
-[[nodiscard]] Json whatif_json(const Stage& before, const Stage& after, const WhatIf& what);
+[[nodiscard]] std::string whatif_text(const NetworkModel& before, const NetworkModel& after,
+                                      const WhatIf& what);
+[[nodiscard]] Json whatif_json(const NetworkModel& before, const NetworkModel& after,
+                               const WhatIf& what);
 
 }  // namespace cotillion

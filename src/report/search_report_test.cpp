@@ -14,8 +14,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Seconds ms(double value) {
-  return Seconds::from_ps(value * kPicosecondsPerMillisecond);
+RealDuration ms(double value) {
+  return RealDuration::from_ps(value * kPicosecondsPerMillisecond);
 }
 
 // A result as the search would give it for a schedule of three islands.
@@ -26,12 +26,12 @@ struct Found {
   Found() {
     result.found = true;
     result.schedule = {"search", {completed({{{0, 1, 2}, {}}}, 3)}};
-    result.plan = make_plan(floor->stage, result.schedule);
+    result.plan = make_plan(floor->network, result.schedule);
     result.bound = result.plan.staleness() * 0.8;
     result.bound_reason = "Light is no faster.";
     result.period_max = 8;
     result.families = {{"grid", result.schedule, result.plan.staleness() / 0.9}};
-    result.trace = {{10, Seconds::from_ps(std::numeric_limits<double>::infinity()), {}},
+    result.trace = {{10, RealDuration::from_ps(std::numeric_limits<double>::infinity()), {}},
                     {500, result.plan.staleness(), result.bound}};
   }
 };
@@ -42,7 +42,7 @@ TEST(SearchReport, ProgressNamesIncumbentBoundGapAndPace) {
 }
 
 TEST(SearchReport, ProgressLeavesOutWhatIsNotKnownYet) {
-  const Seconds never = Seconds::from_ps(std::numeric_limits<double>::infinity());
+  const RealDuration never = RealDuration::from_ps(std::numeric_limits<double>::infinity());
   EXPECT_EQ(progress_text({"seeds", 0, never, {}}, 0), "seeds");
   EXPECT_EQ(progress_text({"seeds", 0, ms(20), {}}, 999.4), "seeds: 20.0 ms, 999 moves/s");
   EXPECT_EQ(progress_text({"seeds", 0, never, ms(7)}, 1'234'567), "seeds, 1,234,567 moves/s");
@@ -113,18 +113,18 @@ TEST(SearchReport, WhenNothingWasFoundTheReasonIsNamed) {
 TEST(SearchReport, WhatIfShowsThreePlansWithTheirDifferences) {
   Found found;
   WhatIf what{{"rate A-B=1Gbps"}, found.result, found.result.plan, found.result, {}};
-  const Stage& stage = found.floor->stage;
-  EXPECT_THAT(whatif_text(stage, stage, what),
+  const NetworkModel& network = found.floor->network;
+  EXPECT_THAT(whatif_text(network, network, what),
               AllOf(HasSubstr("change  rate A-B=1Gbps\n"), HasSubstr("+0.0 ms (+0.0 %)"),
                     HasSubstr("before: 10.0 % better"), HasSubstr("after:  10.0 % better")));
-  const Json json = whatif_json(stage, stage, what);
+  const Json json = whatif_json(network, network, what);
   EXPECT_EQ(json["before"]["rounds"][0][0].size(), 3u);
   EXPECT_EQ(json["kept"], json["after"]);
 
   what.before = what.after = {};
   what.kept.reset();
-  EXPECT_THAT(whatif_text(stage, stage, what), HasSubstr("no plan was found"));
-  EXPECT_TRUE(whatif_json(stage, stage, what)["kept"].is_null());
+  EXPECT_THAT(whatif_text(network, network, what), HasSubstr("no plan was found"));
+  EXPECT_TRUE(whatif_json(network, network, what)["kept"].is_null());
 }
 
 }  // namespace

@@ -41,10 +41,10 @@ std::string summary_titles() {
 }
 
 std::string summary_line(const PlanFile& plan, const Outcome& simulated, const Outcome& measured,
-                         const WanBooks& books, const Crossings& crossings, double load) {
+                         const WanCounters& counters, const Crossings& crossings, double load) {
   const Spread before = dearest_rounds(simulated), seen = dearest_rounds(measured);
   ErrorHistogram late;
-  for (const LaneBook& lane : books.lanes) late.add(lane.lateness);
+  for (const LaneCounters& lane : counters.lanes) late.add(lane.lateness);
   const double planned = plan.plan.round.ps / 1e9;
   const auto beyond = [&](double other) {
     return fmt::format("{:+.2f} %", 100 * (seen.median.ms() / other - 1));
@@ -56,17 +56,17 @@ std::string summary_line(const PlanFile& plan, const Outcome& simulated, const O
       fmt::format("{:.1f}–{:.1f}", seen.least.ms(), seen.most.ms()), beyond(planned),
       beyond(before.median.ms()), missing_in(measured), crossings.problems.empty() ? "once" : "NO",
       fmt::format("{:.3f}", late.quantile(0.5).ms()),
-      fmt::format("{:.3f}", late.quantile(0.99).ms()), fmt::format("{:.0f}", books.stolen.ms()),
+      fmt::format("{:.3f}", late.quantile(0.99).ms()), fmt::format("{:.0f}", counters.stolen.ms()),
       fmt::format("{:.1f}", load));
 }
 
-void add_lanes(const WanBooks& books, Outcome& outcome) {
+void add_lanes(const WanCounters& counters, Outcome& outcome) {
   outcome.lanes.clear();
   outcome.hops = 0;
-  for (std::size_t lane = 0; lane < books.lanes.size(); ++lane) {
-    const WanLinkCounts& counts = books.lanes[lane].counts;
+  for (std::size_t lane = 0; lane < counters.lanes.size(); ++lane) {
+    const WanLinkCounts& counts = counters.lanes[lane].counts;
     if (counts.packets == 0) continue;
-    const ErrorHistogram& late = books.lanes[lane].lateness;
+    const ErrorHistogram& late = counters.lanes[lane].lateness;
     LaneOutcome seen;
     seen.lane = LaneId(lane);
     seen.bytes = {std::int64_t(counts.bytes)};

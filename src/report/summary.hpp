@@ -16,10 +16,10 @@ namespace cotillion {
 // Of those rounds of the plan that set T, the dearest ones: the median of all times that they were
 // played. Chunks that were missing are counted in all rounds and at all islands.
 [[nodiscard]] std::string summary_line(const PlanFile& plan, const Outcome& simulated,
-                                       const Outcome& measured, const WanBooks& books,
+                                       const Outcome& measured, const WanCounters& counters,
                                        const Crossings& crossings, double load);
 
 // What the emulator saw on every lane, for the outcome.
-void add_lanes(const WanBooks& books, Outcome& outcome);
+void add_lanes(const WanCounters& counters, Outcome& outcome);
 
 }  // namespace cotillion

@@ -42,9 +42,9 @@ double peak_of(const std::vector<HeldMemory>& held) {
   return peak;
 }
 
-Row row_of(const Stage& stage, const PlannedClique& clique, IslandId island) {
-  Row row{&clique, island, arrivals_at(stage, clique, island), {}, 0};
-  if (stage.aggregates(island)) row.held = memory_held(row.arrivals);
+Row row_of(const NetworkModel& network, const PlannedClique& clique, IslandId island) {
+  Row row{&clique, island, arrivals_at(network, clique, island), {}, 0};
+  if (network.aggregates(island)) row.held = memory_held(row.arrivals);
   if (row.arrivals.size() > kStreamsMost)
     row.arrivals.erase(row.arrivals.begin() + kStreamsMost / 2,
                        row.arrivals.end() - kStreamsMost / 2);
@@ -72,23 +72,24 @@ std::vector<IslandId> members_drawn(const PlannedClique& clique) {
 }
 
 // Islands by clique, so that those that wait for each other stand together.
-std::vector<Row> rows_of(const Stage& stage, const PlannedRound& round) {
+std::vector<Row> rows_of(const NetworkModel& network, const PlannedRound& round) {
   std::vector<Row> rows;
-  const bool all = stage.map().islands.size() <= kIslandsMost;
+  const bool all = network.map().islands.size() <= kIslandsMost;
   const PlannedClique* longest = nullptr;
   for (const PlannedClique& clique : round.cliques)
     if (longest == nullptr || longest->price < clique.price) longest = &clique;
   for (const PlannedClique& clique : round.cliques)
     if (all || &clique == longest)
       for (const IslandId island : members_drawn(clique))
-        rows.push_back(row_of(stage, clique, island));
+        rows.push_back(row_of(network, clique, island));
   return rows;
 }
 
 class Drawing {
  public:
-  Drawing(Svg& svg, const Stage& stage, const Axis& axis, const Box& frame, double memory_most)
-      : svg_(svg), stage_(stage), axis_(axis), frame_(frame), memory_most_(memory_most) {}
+  Drawing(Svg& svg, const NetworkModel& network, const Axis& axis, const Box& frame,
+          double memory_most)
+      : svg_(svg), network_(network), axis_(axis), frame_(frame), memory_most_(memory_most) {}
 
   void scale(const std::vector<Tick>& ticks) {
     for (const Tick& tick : ticks) {
@@ -102,7 +103,7 @@ class Drawing {
               {.anchor = Anchor::kMiddle});
   }
 
-  void moment(Seconds at, const std::string& text, std::string_view dash) {
+  void moment(RealDuration at, const std::string& text, std::string_view dash) {
     const double x = axis_.pixel(at.ms());
     svg_.line({x, frame_.y - 4}, {x, frame_.bottom()}, {.stroke = kInk, .dash = dash});
     svg_.text({std::min(x, frame_.right()), frame_.y - 8}, text,
@@ -111,7 +112,7 @@ class Drawing {
 
   void row(const Row& row, double top) {
     svg_.text({frame_.x - 10, top + kSendHeight - 1},
-              fitted(stage_.map().islands[row.island].name, kNameSize, 78),
+              fitted(network_.map().islands[row.island].name, kNameSize, 78),
               {.size = kNameSize, .anchor = Anchor::kEnd, .bold = true});
     if (!row.clique->feasible) {
       remark(top, "its clique cannot be done");
@@ -135,7 +136,7 @@ class Drawing {
   }
 
  private:
-  [[nodiscard]] double x(Seconds at) const { return axis_.pixel(at.ms()); }
+  [[nodiscard]] double x(RealDuration at) const { return axis_.pixel(at.ms()); }
 
   void remark(double top, const std::string& text) {
     svg_.text({frame_.x + 6, top + kSendHeight - 2}, text, {.size = 11, .colour = kFaded});
@@ -151,7 +152,7 @@ class Drawing {
     for (const Stream& stream : row.clique->streams) {
       if (stream.sender != row.island) continue;
       const double from = x(stream.offset), to = x(stream.offset + row.clique->serialisation);
-      const double start = x(Seconds());
+      const double start = x(RealDuration());
       if (from > start)
         svg_.rect({start, top + 2, from - start, kSendHeight - 4},
                   {.stroke = kFaded, .width = 0.8, .dash = "2 2"});
@@ -166,7 +167,7 @@ class Drawing {
               {.stroke = kFaded, .width = 0.9, .dash = "1.5 2"});
     svg_.rect({first, y + 0.5, std::max(0.5, last - first), height - 1.5}, {.fill = kArriving});
     const double size = height - 2;
-    const std::string& name = stage_.map().islands[arrival.sender].name;
+    const std::string& name = network_.map().islands[arrival.sender].name;
     if (size >= 8 && text_width(name, size) < last - first - 8)
       svg_.text({first + 4, middle + 0.33 * size}, name, {.size = size});
   }
@@ -184,7 +185,7 @@ class Drawing {
   }
 
   Svg& svg_;
-  const Stage& stage_;
+  const NetworkModel& network_;
   const Axis& axis_;
   Box frame_;
   double memory_most_;
@@ -209,13 +210,13 @@ void draw_legend(Svg& svg, double y) {
   entry("held by its edge");
 }
 
-std::string caption_of(const Stage& stage, const PlannedRound& round, const std::vector<Row>& rows,
-                       double memory_most) {
+std::string caption_of(const NetworkModel& network, const PlannedRound& round,
+                       const std::vector<Row>& rows, double memory_most) {
   std::string caption = "Names on arrivals are the senders'.";
   if (memory_most > 0)
     caption += fmt::format(" The highest edge holds {}; areas share one scale.",
                            to_text(Bytes{std::int64_t(std::ceil(memory_most))}));
-  if (!stage.technology().aggregation) caption += " Nothing is summed at edges.";
+  if (!network.technology().aggregation) caption += " Nothing is summed at edges.";
   std::size_t members = 0;
   for (const PlannedClique& clique : round.cliques) members += clique.islands.size();
   if (rows.size() < members)
@@ -230,10 +231,10 @@ std::string caption_of(const Stage& stage, const PlannedRound& round, const std:
 
 }  // namespace
 
-std::string timeline_svg(const Stage& stage, const Plan& plan, std::size_t round_index) {
+std::string timeline_svg(const NetworkModel& network, const Plan& plan, std::size_t round_index) {
   COTILLION_CHECK(round_index < plan.rounds.size());
   const PlannedRound& round = plan.rounds[round_index];
-  const std::vector<Row> rows = rows_of(stage, round);
+  const std::vector<Row> rows = rows_of(network, round);
   double height = 0, memory_most = 0;
   std::vector<double> moments{plan.round.ms(), round.length.ms()};
   for (const Row& row : rows) {
@@ -243,7 +244,7 @@ std::string timeline_svg(const Stage& stage, const Plan& plan, std::size_t round
   }
   if (memory_most < kSomething) memory_most = 0;
   const std::vector<std::string> caption =
-      caption_lines(caption_of(stage, round, rows, memory_most), kCanvasWidth);
+      caption_lines(caption_of(network, round, rows, memory_most), kCanvasWidth);
   const double above = kTitleHeight + kLegendHeight + 18;
   const Box frame{kMargin + 96, above, kCanvasWidth - 2 * kMargin - 96 - 30, height + 6};
   const double total = frame.bottom() + kAxisHeight + double(caption.size()) * kCaptionLine + 14;
@@ -255,7 +256,7 @@ std::string timeline_svg(const Stage& stage, const Plan& plan, std::size_t round
   Svg svg(kCanvasWidth, total, title);
   draw_title(svg, title, kCanvasWidth);
   draw_legend(svg, kTitleHeight + 8);
-  Drawing drawing(svg, stage, axis, frame, memory_most);
+  Drawing drawing(svg, network, axis, frame, memory_most);
   drawing.scale(moments.size() > 2 ? axis.ticks(8) : std::vector<Tick>{});
   double top = frame.y + kRowGap / 2;
   for (const Row& row : rows) {

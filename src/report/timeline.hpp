@@ -12,7 +12,7 @@ namespace cotillion {
 // Of more than sixteen islands only the clique that takes longest is drawn, and of a clique of
 // more than sixteen the eight members that decide its price or come first.
 // Requires round_index < plan.rounds.size().
-[[nodiscard]] std::string timeline_svg(const Stage& stage, const Plan& plan,
+[[nodiscard]] std::string timeline_svg(const NetworkModel& network, const Plan& plan,
                                        std::size_t round_index);
 
 }  // namespace cotillion

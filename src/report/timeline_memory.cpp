@@ -4,13 +4,13 @@
 
 namespace cotillion {
 
-double StreamArrival::arrived(Seconds now) const {
+double StreamArrival::arrived(RealDuration now) const {
   if (now <= first) return 0;
   if (now >= last) return payload;
   return payload * ((now - first) / (last - first));
 }
 
-std::vector<StreamArrival> arrivals_at(const Stage& stage, const PlannedClique& clique,
+std::vector<StreamArrival> arrivals_at(const NetworkModel& network, const PlannedClique& clique,
                                        IslandId island) {
   std::vector<StreamArrival> arrivals;
   for (const Stream& stream : clique.streams) {
@@ -18,10 +18,11 @@ std::vector<StreamArrival> arrivals_at(const Stage& stage, const PlannedClique& 
     StreamArrival arrival;
     arrival.sender = stream.sender;
     arrival.sent = stream.offset;
-    arrival.first = stream.offset + Seconds(stage.latency(island, stream.sender));
+    arrival.first = stream.offset + RealDuration(network.latency(island, stream.sender));
     arrival.payload = double(stream.payload.count);
-    arrival.last = arrival.first + Seconds::from_ps(arrival.payload * ps_per_byte(stream.rate) *
-                                                    stage.wire_factor());
+    arrival.last =
+        arrival.first +
+        RealDuration::from_ps(arrival.payload * ps_per_byte(stream.rate) * network.wire_factor());
     arrivals.push_back(arrival);
   }
   std::stable_sort(
@@ -32,7 +33,7 @@ std::vector<StreamArrival> arrivals_at(const Stage& stage, const PlannedClique& 
 
 std::vector<HeldMemory> memory_held(const std::vector<StreamArrival>& arrivals) {
   if (arrivals.size() < 2) return {};
-  std::vector<Seconds> corners;
+  std::vector<RealDuration> corners;
   for (const StreamArrival& a : arrivals) {
     corners.push_back(a.first);
     corners.push_back(a.last);
@@ -43,13 +44,13 @@ std::vector<HeldMemory> memory_held(const std::vector<StreamArrival>& arrivals) 
       if (!(rate_a > rate_b)) continue;
       const double met = (rate_a * a.first.ps - rate_b * b.first.ps) / (rate_a - rate_b);
       if (met > std::max(a.first, b.first).ps && met < std::min(a.last, b.last).ps)
-        corners.push_back(Seconds::from_ps(met));
+        corners.push_back(RealDuration::from_ps(met));
     }
   }
   std::sort(corners.begin(), corners.end());
   corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
   std::vector<HeldMemory> held;
-  for (const Seconds corner : corners) {
+  for (const RealDuration corner : corners) {
     double ahead = 0, behind = arrivals[0].payload;
     for (const StreamArrival& arrival : arrivals) {
       ahead = std::max(ahead, arrival.arrived(corner));

@@ -13,21 +13,21 @@ namespace cotillion {
 // A stream as the edge of one island sees it.
 struct StreamArrival {
   IslandId sender = 0;
-  Seconds sent;   // its offset
-  Seconds first;  // byte
-  Seconds last;   // byte
+  RealDuration sent;   // its offset
+  RealDuration first;  // byte
+  RealDuration last;   // byte
   double payload = 0;
 
   // Bytes of payload that have come by then.
-  [[nodiscard]] double arrived(Seconds now) const;
+  [[nodiscard]] double arrived(RealDuration now) const;
 };
 
 // In the order of their first bytes; ties by sender. None for an island that is alone.
-[[nodiscard]] std::vector<StreamArrival> arrivals_at(const Stage& stage,
+[[nodiscard]] std::vector<StreamArrival> arrivals_at(const NetworkModel& network,
                                                      const PlannedClique& clique, IslandId island);
 
 struct HeldMemory {
-  Seconds at;
+  RealDuration at;
   double bytes = 0;  // of payload
 };
 

@@ -23,7 +23,7 @@ using testing::random_schedule;
 Plan plan_of(const Floor& floor, const std::string& name) {
   auto schedule = named_schedule(name, floor.map, floor.routes);
   EXPECT_TRUE(schedule.has_value());
-  return make_plan(floor.stage, *schedule);
+  return make_plan(floor.network, *schedule);
 }
 
 double peak(const std::vector<HeldMemory>& held) {
@@ -34,14 +34,14 @@ double peak(const std::vector<HeldMemory>& held) {
 
 // The peak of the drawn curve is the left side of the paper's memory constraint, at most a whole
 // payload.
-void expect_peaks_as_certified(const Stage& stage, const Plan& plan) {
+void expect_peaks_as_certified(const NetworkModel& network, const Plan& plan) {
   for (const PlannedRound& round : plan.rounds)
     for (const PlannedClique& clique : round.cliques)
       for (const IslandId island : clique.islands) {
         const double needed =
-            std::min(edge_memory_needed(stage, clique, island), double(stage.payload().count));
-        EXPECT_NEAR(peak(memory_held(arrivals_at(stage, clique, island))), needed,
-                    1e-6 * double(stage.payload().count));
+            std::min(edge_memory_needed(network, clique, island), double(network.payload().count));
+        EXPECT_NEAR(peak(memory_held(arrivals_at(network, clique, island))), needed,
+                    1e-6 * double(network.payload().count));
       }
 }
 
@@ -49,18 +49,19 @@ TEST(MemoryHeld, PeaksAreThoseOfThePlan) {
   for (const std::int64_t memory : {0LL, 100'000'000LL, 32'000'000'000LL}) {
     const auto floor = nine_cities({memory});
     for (const char* name : {"triangles", "pairs", "all-to-all", "regional"})
-      expect_peaks_as_certified(floor->stage, plan_of(*floor, name));
+      expect_peaks_as_certified(floor->network, plan_of(*floor, name));
   }
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const auto floor = floor_of(random_map(12, seed));
-    expect_peaks_as_certified(floor->stage, make_plan(floor->stage, random_schedule(12, 3, seed)));
+    expect_peaks_as_certified(floor->network,
+                              make_plan(floor->network, random_schedule(12, 3, seed)));
   }
 }
 
 StreamArrival arrival(double first_ms, double last_ms, double bytes) {
   StreamArrival made;
-  made.first = Seconds::from_ps(first_ms * 1e9);
-  made.last = Seconds::from_ps(last_ms * 1e9);
+  made.first = RealDuration::from_ps(first_ms * 1e9);
+  made.last = RealDuration::from_ps(last_ms * 1e9);
   made.payload = bytes;
   return made;
 }
@@ -96,9 +97,9 @@ TEST(Timeline, NineCitiesInAllSchedulesAreSound) {
     for (const char* name : {"triangles", "pairs", "all-to-all", "regional"}) {
       const Plan plan = plan_of(*floor, name);
       for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
-        const std::string svg = timeline_svg(floor->stage, plan, k);
+        const std::string svg = timeline_svg(floor->network, plan, k);
         expect_sound(svg);
-        EXPECT_EQ(svg, timeline_svg(floor->stage, plan, k));
+        EXPECT_EQ(svg, timeline_svg(floor->network, plan, k));
         for (const Island& island : floor->map.islands)
           EXPECT_NE(svg.find(">" + island.name + "</text>"), std::string::npos);
       }
@@ -108,13 +109,13 @@ TEST(Timeline, NineCitiesInAllSchedulesAreSound) {
 
 TEST(Timeline, AnInfeasibleCliqueSaysSo) {
   const auto floor = nine_cities({0});
-  EXPECT_NE(timeline_svg(floor->stage, plan_of(*floor, "all-to-all"), 0).find("cannot be done"),
+  EXPECT_NE(timeline_svg(floor->network, plan_of(*floor, "all-to-all"), 0).find("cannot be done"),
             std::string::npos);
 }
 
 TEST(Timeline, WithoutAggregationNothingIsHeld) {
   const auto floor = floor_of(example_map("nine-cities"), {Technology{true, false}, false});
-  const std::string svg = timeline_svg(floor->stage, plan_of(*floor, "triangles"), 0);
+  const std::string svg = timeline_svg(floor->network, plan_of(*floor, "triangles"), 0);
   expect_sound(svg);
   EXPECT_NE(svg.find("Nothing is summed at edges."), std::string::npos);
   EXPECT_EQ(svg.find("≤"), std::string::npos);
@@ -124,11 +125,11 @@ TEST(Timeline, OfManyIslandsTheLongestCliqueIsDrawn) {
   Map map = random_map(40, 2);
   map.islands[3].name = kHostileNames[0];
   const auto floor = floor_of(map);
-  const std::string svg = timeline_svg(floor->stage, plan_of(*floor, "all-to-all"), 0);
+  const std::string svg = timeline_svg(floor->network, plan_of(*floor, "all-to-all"), 0);
   expect_sound(svg);
   EXPECT_NE(svg.find("Of 40 islands, 8 of the clique"), std::string::npos);
-  const Plan plan = make_plan(floor->stage, random_schedule(40, 2, 9));
-  expect_sound(timeline_svg(floor->stage, plan, 1));
+  const Plan plan = make_plan(floor->network, random_schedule(40, 2, 9));
+  expect_sound(timeline_svg(floor->network, plan, 1));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Any bytes as recipes and as trainings, whole or as edits of sound ones. Reading refuses with a
-// reason, or yields what is written and read again as the same, and can be danced, told and drawn.
-#include "policy/dance.hpp"
+// reason, or yields what is written and read again as the same, and can be stepped, told and drawn.
+#include "policy/step_schedule.hpp"
 #include "report/training_report.hpp"
 #include "tests/support/fuzz.hpp"
 #include "tests/support/fuzz_json.hpp"
@@ -44,10 +44,10 @@ void load(const std::string& text) {
     Json again = {{"recipes", Json::array()}};
     for (const Recipe& recipe : *recipes) {
       again["recipes"].push_back(to_json(recipe));
-      const auto dance = make_dance(recipe);
+      const auto schedule = make_step_schedule(recipe);
       for (const std::int64_t step : {0, 1, 2, 3, 4, 1000}) {
-        COTILLION_CHECK(dance->time_after(step) >= 0);
-        (void)dance->after(step);
+        COTILLION_CHECK(schedule->time_after(step) >= 0);
+        (void)schedule->after(step);
       }
     }
     const auto read = read_recipes(again.dump());

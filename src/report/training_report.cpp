@@ -191,7 +191,7 @@ std::string lab_text(const Training& training) {
                               "machine is too slow for this step time; give a --pace.",
                               lab.late, lab.latest_ms);
   text += fmt::format(
-      " A training process has {:.0f} MB in memory, its agent {:.0f} MB with the desk that they "
+      " A training process has {:.0f} MB in memory, its agent {:.0f} MB with the region that they "
       "share: {:.0f} before anything lay on it, and {:.1f} bytes per parameter.",
       lab.process_mb, lab.agent_mb, lab.agent_before_mb,
       std::max(0.0, lab.agent_mb - lab.agent_before_mb) * 1e6 / double(training.parameters));

@@ -10,7 +10,7 @@
 #include "report/rank_correlation.hpp"
 #include "report/training_figures.hpp"
 #include "report/training_pairs.hpp"
-#include "train/same_run.hpp"
+#include "train/run_identity.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {

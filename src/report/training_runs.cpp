@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "train/same_run.hpp"
+#include "train/run_identity.hpp"
 
 namespace cotillion {
 

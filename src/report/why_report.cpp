@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kRowsMax = 6;  // of a list; JSON has them all
 constexpr double kNothing = 0.05;    // ms: prints as 0.0
 
-double change_ms(const SearchResult& result, Seconds staleness) {
+double change_ms(const SearchResult& result, RealDuration staleness) {
   return (staleness - result.plan.staleness()).ms();
 }
 
@@ -38,12 +38,13 @@ std::string rounds_text(const SearchResult& result, const Why& why) {
 
 std::string alternatives_text(const SearchResult& result, const Why& why) {
   if (why.alternatives.best.empty())
-    return why.alternatives.looked_at > 0 ? "No schedule one step away can be danced." : "";
+    return why.alternatives.looked_at > 0 ? "No schedule one step away can be stepped." : "";
   std::string text = "One step away: ";
   for (std::size_t k = 0; k < why.alternatives.best.size(); ++k) {
     const Neighbour& neighbour = why.alternatives.best[k];
-    text += fmt::format("{}{} {}", k == 0 ? "" : "; ", neighbour.change,
-                        change_text(change_ms(result, Seconds::from_ps(neighbour.standing.value))));
+    text += fmt::format(
+        "{}{} {}", k == 0 ? "" : "; ", neighbour.change,
+        change_text(change_ms(result, RealDuration::from_ps(neighbour.standing.value))));
   }
   return text + fmt::format(" ({} of {} looked at).",
                             why.alternatives.all ? "best of each kind, all" : "best of each kind",
@@ -106,12 +107,12 @@ std::string why_text(const SearchResult& result, const Why& why) {
 
 Json why_json(const Why& why) {
   Json spare = Json::array();
-  for (const Seconds time : why.spare) spare.push_back(time.ms());
+  for (const RealDuration time : why.spare) spare.push_back(time.ms());
   Json alternatives = Json::array();
   for (const Neighbour& neighbour : why.alternatives.best)
     alternatives.push_back(
         {{"change", neighbour.change},
-         {"staleness_ms", number_or_null(Seconds::from_ps(neighbour.standing.value).ms())}});
+         {"staleness_ms", number_or_null(RealDuration::from_ps(neighbour.standing.value).ms())}});
   Json worths = Json::array();
   constexpr const char* kKinds[] = {"nothing", "memory", "access", "rate", "absence"};
   for (const Worth& worth : why.worths)

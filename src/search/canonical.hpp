@@ -1,6 +1,6 @@
-// Schedules that are the same dance: a period may start at any of its rounds, and danced backwards
-// it mixes alike (the transpose of Φ has the same e) and costs the same. One of them stands for
-// all, so that ties between schedules are broken the same way by everyone.
+// Schedules that are the same schedule: a period may start at any of its rounds, and stepped
+// backwards it mixes alike (the transpose of Φ has the same e) and costs the same. One of them
+// stands for all, so that ties between schedules are broken the same way by everyone.
 #pragma once
 
 #include "plan/schedule.hpp"

@@ -7,10 +7,10 @@
 
 namespace cotillion {
 
-Rules::Rules(const Stage& stage, const Constraints& constraints)
-    : stage_(stage), constraints_(constraints), n_(stage.map().islands.size()) {
+Rules::Rules(const NetworkModel& network, const Constraints& constraints)
+    : network_(network), constraints_(constraints), n_(network.map().islands.size()) {
   // Only an edge needs to tell contributors apart.
-  const int wire = stage.technology().aggregation ? kCliqueMembersMax : int(n_);
+  const int wire = network.technology().aggregation ? kCliqueMembersMax : int(n_);
   clique_max_ = std::min(wire, int(n_));
   if (constraints.clique_max > 0) clique_max_ = std::min(clique_max_, constraints.clique_max);
 
@@ -120,7 +120,7 @@ std::optional<Round> Rules::repaired(const Round& round) const {
       if (std::any_of(cliques[d].begin(), cliques[d].end(),
                       [&](IslandId other) { return are_apart(lonely, other); }))
         continue;
-      const auto flight = [&](std::size_t k) { return stage_.latency(lonely, cliques[k][0]); };
+      const auto flight = [&](std::size_t k) { return network_.latency(lonely, cliques[k][0]); };
       if (nearest == cliques.size() || flight(d) < flight(nearest)) nearest = d;
     }
     if (nearest == cliques.size()) return std::nullopt;
@@ -136,7 +136,7 @@ std::optional<Round> Rules::repaired(const Round& round) const {
 }
 
 std::optional<std::string> Rules::contradiction() const {
-  const auto name = [&](IslandId island) { return stage_.map().islands[island].name; };
+  const auto name = [&](IslandId island) { return network_.map().islands[island].name; };
   for (const auto& bound : bound_) {
     if (int(bound.size()) > std::max(1, clique_max_))
       return fmt::format(

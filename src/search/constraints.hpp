@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/stage.hpp"
+#include "plan/network_model.hpp"
 
 namespace cotillion {
 
@@ -22,7 +22,7 @@ struct Constraints {
 // Answers quickly whether a clique is allowed.
 class Rules {
  public:
-  Rules(const Stage& stage, const Constraints& constraints);
+  Rules(const NetworkModel& network, const Constraints& constraints);
 
   [[nodiscard]] bool allows(std::span<const IslandId> clique) const;
   [[nodiscard]] bool allows(const Round& round) const;
@@ -49,7 +49,7 @@ class Rules {
     return !apart_.empty() && apart_[std::size_t(a) * n_ + b];
   }
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   Constraints constraints_;
   std::size_t n_;
   int clique_max_;

@@ -22,10 +22,10 @@ struct Ruled {
   std::unique_ptr<testing::Floor> floor;
   Constraints constraints;
   Rules rules;
-  Ruled(Map map, Constraints given, StageSettings settings = {})
+  Ruled(Map map, Constraints given, NetworkModelSettings settings = {})
       : floor(floor_of(std::move(map), settings)),
         constraints(std::move(given)),
-        rules(floor->stage, constraints) {}
+        rules(floor->network, constraints) {}
   [[nodiscard]] bool allows(const std::vector<IslandId>& clique) const {
     return rules.allows(std::span<const IslandId>(clique));
   }

@@ -30,10 +30,11 @@ double survival_of(const Cut& cut, double rounds, double n, bool squared) {
 
 }  // namespace
 
-Cuts::Cuts(const Stage& stage, const Rules& rules) : stage_(stage), n_(stage.map().island_count()) {
+Cuts::Cuts(const NetworkModel& network, const Rules& rules)
+    : network_(network), n_(network.map().island_count()) {
   for (const Round& round : rules.pinned())
     for (const Clique& clique : round.cliques) uniform_ = uniform_ && clique.weights.empty();
-  add(line_of_islands(stage.map(), stage.routes()));
+  add(line_of_islands(network.map(), network.routes()));
   std::vector<IslandId> sources;
   if (n_ <= kAllSourcesMost) {
     for (IslandId i = 0; i < n_; ++i) sources.push_back(i);
@@ -44,7 +45,7 @@ Cuts::Cuts(const Stage& stage, const Rules& rules) : stage_(stage), n_(stage.map
     for (int k = 0; k < kSourcesMost; ++k) {
       sources.push_back(at);
       for (IslandId i = 0; i < n_; ++i)
-        away[i] = std::min(away[i], stage.routes().latency(i, at).ps);
+        away[i] = std::min(away[i], network.routes().latency(i, at).ps);
       at = IslandId(std::max_element(away.begin(), away.end()) - away.begin());
     }
   }
@@ -56,17 +57,18 @@ Cuts::Cuts(const Stage& stage, const Rules& rules) : stage_(stage), n_(stage.map
 // Routers go with the nearest island; where an edge is, they must, or its islands would be cut
 // off from it: `bound` passes such cuts over.
 void Cuts::add(const std::vector<IslandId>& islands) {
-  const Map& map = stage_.map();
+  const Map& map = network_.map();
   Order rank(std::size_t(map.place_count()), 0);
   for (std::size_t k = 0; k < islands.size(); ++k) rank[islands[k]] = int(k);
   for (PlaceId place = n_; place < map.place_count(); ++place) {
     IslandId nearest = 0;
     for (IslandId i = 1; i < n_; ++i)
-      if (stage_.routes().latency(place, i) < stage_.routes().latency(place, nearest)) nearest = i;
+      if (network_.routes().latency(place, i) < network_.routes().latency(place, nearest))
+        nearest = i;
     rank[place] = rank[nearest];
   }
   for (IslandId i = n_ - 1; i >= 0; --i)
-    if (stage_.meeting_place(i) >= n_) rank[stage_.meeting_place(i)] = rank[i];
+    if (network_.meeting_place(i) >= n_) rank[network_.meeting_place(i)] = rank[i];
   orders_.push_back(std::move(rank));
 }
 
@@ -75,14 +77,14 @@ void Cuts::add_outwards(const std::vector<IslandId>& sources) {
     std::vector<IslandId> islands(std::size_t(n_), 0);
     std::iota(islands.begin(), islands.end(), 0);
     std::stable_sort(islands.begin(), islands.end(), [&](IslandId a, IslandId b) {
-      return stage_.routes().latency(a, source) < stage_.routes().latency(b, source);
+      return network_.routes().latency(a, source) < network_.routes().latency(b, source);
     });
     add(islands);
   }
 }
 
 void Cuts::add_regions() {
-  const Map& map = stage_.map();
+  const Map& map = network_.map();
   std::set<std::string> regions;
   for (const Island& island : map.islands) regions.insert(island.region);
   if (regions.size() < 2 || int(regions.size()) > kRegionsMost) return;
@@ -98,7 +100,7 @@ void Cuts::add_regions() {
 // A vector over places that varies little across wide links: power iteration on the lazy walk,
 // with the constant part taken out each time. Any vector gives sound cuts, a good one thin ones.
 void Cuts::add_slow() {
-  const Map& map = stage_.map();
+  const Map& map = network_.map();
   const std::size_t places = std::size_t(map.place_count());
   std::vector<double> weight(places, 0), x(places), next(places);
   double total = 0;
@@ -133,7 +135,7 @@ void Cuts::add_slow() {
 }
 
 CutBound Cuts::bound(const Gathering& gathering, bool squared) const {
-  const Map& map = stage_.map();
+  const Map& map = network_.map();
   const std::size_t n = std::size_t(n_);
   std::vector<double> streams(std::size_t(map.lane_count()));
   for (LaneId lane = 0; lane < int(2 * map.links.size()); ++lane)
@@ -160,7 +162,7 @@ CutBound Cuts::bound(const Gathering& gathering, bool squared) const {
     }
     for (IslandId i = 0; i < n_; ++i) {
       at[rank[i]] = i;
-      const int edge = rank[stage_.meeting_place(i)];
+      const int edge = rank[network_.meeting_place(i)];
       if (edge != rank[i]) span(torn, std::min(edge, rank[i]), std::max(edge, rank[i]), 1);
       int first = rank[i], last = rank[i];
       if (gathering.size_most(i) > 1)
@@ -180,7 +182,7 @@ CutBound Cuts::bound(const Gathering& gathering, bool squared) const {
       const double to = std::min(in[inside], joiners[inside]);
       Cut cut{double(inside) * double(n - inside) / double(n), 0};
       if (from > 0 && to > 0) cut.step = uniform_ ? from * to / (from + to) : std::min(from, to);
-      if (!stage_.technology().multicast)
+      if (!network_.technology().multicast)
         cut.step = std::min(cut.step, std::min(out[inside], in[inside]) / (uniform_ ? 2 : 1));
       if (cut.step >= cut.left) continue;
       cuts.push_back(cut);

@@ -34,7 +34,7 @@ struct CutBound {
 
 class Cuts {
  public:
-  Cuts(const Stage& stage, const Rules& rules);
+  Cuts(const NetworkModel& network, const Rules& rules);
   [[nodiscard]] CutBound bound(const Gathering& gathering, bool squared) const;
 
  private:
@@ -44,7 +44,7 @@ class Cuts {
   void add_regions();
   void add_slow();
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   int n_;
   bool uniform_ = true;  // all cliques average; pinned ones might move more
   std::vector<Order> orders_;

@@ -20,16 +20,16 @@ constexpr int kPiece = 64;  // partitions, or pairs, that one piece of work star
 
 class Exact {
  public:
-  Exact(const Stage& stage, const Score& score, const Rules& rules, const Standing& to_beat,
-        Workers& workers, const std::function<bool()>& stop,
+  Exact(const NetworkModel& network, const Score& score, const Rules& rules,
+        const Standing& to_beat, Workers& workers, const std::function<bool()>& stop,
         const std::function<void(int, double)>& tell)
       : tell_(tell),
         score_(score),
         rules_(rules),
         workers_(workers),
         stop_(stop),
-        n_(stage.map().island_count()),
-        table_(stage, score, rules) {
+        n_(network.map().island_count()),
+        table_(network, score, rules) {
     result_.best = to_beat;
     result_.partitions = table_.allowed();
   }
@@ -259,11 +259,11 @@ class Exact {
 
 }  // namespace
 
-ExactResult search_exactly(const Stage& stage, const Score& score, const Rules& rules,
+ExactResult search_exactly(const NetworkModel& network, const Score& score, const Rules& rules,
                            int period_max, const Standing& to_beat, Workers& workers,
                            const std::function<bool()>& stop,
                            const std::function<void(int, double)>& tell) {
-  return Exact(stage, score, rules, to_beat, workers, stop, tell).run(period_max);
+  return Exact(network, score, rules, to_beat, workers, stop, tell).run(period_max);
 }
 
 }  // namespace cotillion

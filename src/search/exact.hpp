@@ -28,8 +28,9 @@ struct ExactResult {
 // Requires at most kSmallIslandsMax islands. `to_beat` may be infinite and empty. `stop` is asked
 // between pieces of work; a period that was broken off is not proven. `tell` hears, from one
 // worker, which period is being proven and how much of it is done.
-[[nodiscard]] ExactResult search_exactly(const Stage& stage, const Score& score, const Rules& rules,
-                                         int period_max, const Standing& to_beat, Workers& workers,
+[[nodiscard]] ExactResult search_exactly(const NetworkModel& network, const Score& score,
+                                         const Rules& rules, int period_max,
+                                         const Standing& to_beat, Workers& workers,
                                          const std::function<bool()>& stop,
                                          const std::function<void(int, double)>& tell);
 

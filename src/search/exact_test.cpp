@@ -26,9 +26,9 @@ constexpr int kOneIn = testing::kSanitized ? 4 : 1;  // of many alike
 
 // The least of each objective over every sequence that starts with its first partition (the
 // others are its rotations) and is allowed.
-std::array<double, kObjectiveCount> brute_force(const Stage& stage, const Rules& rules,
+std::array<double, kObjectiveCount> brute_force(const NetworkModel& network, const Rules& rules,
                                                 const PlanSettings& settings, int period_max) {
-  const int n = stage.map().island_count();
+  const int n = network.map().island_count();
   const std::vector<Round> rounds = every_round(n);
   std::array<double, kObjectiveCount> best;
   best.fill(kInfinity);
@@ -38,7 +38,7 @@ std::array<double, kObjectiveCount> brute_force(const Stage& stage, const Rules&
       Schedule schedule;
       for (const std::size_t r : path) schedule.rounds.push_back(rounds[r]);
       if (rules.allows(schedule) && connects_all(schedule, n)) {
-        const Plan plan = make_plan(stage, schedule, settings);
+        const Plan plan = make_plan(network, schedule, settings);
         for (std::size_t o = 0; o < kObjectiveCount; ++o)
           best[o] = std::min(best[o], plan.objectives[o].ps);
       }
@@ -54,23 +54,23 @@ std::array<double, kObjectiveCount> brute_force(const Stage& stage, const Rules&
   return best;
 }
 
-ExactResult exactly(const Stage& stage, const Rules& rules, const PlanSettings& settings,
+ExactResult exactly(const NetworkModel& network, const Rules& rules, const PlanSettings& settings,
                     int period_max) {
   Alone alone;
-  const Score score(stage, settings);
-  return search_exactly(stage, score, rules, period_max,
+  const Score score(network, settings);
+  return search_exactly(network, score, rules, period_max,
                         Standing{{}, kInfinity, kInfinity, kInfinity}, alone, {}, {});
 }
 
 void expect_brute_force(Map map, const Constraints& constraints, PlanSettings settings,
                         int period_max, const std::string& where) {
   const auto floor = floor_of(std::move(map));
-  const Rules rules(floor->stage, constraints);
-  const auto best = brute_force(floor->stage, rules, settings, period_max);
+  const Rules rules(floor->network, constraints);
+  const auto best = brute_force(floor->network, rules, settings, period_max);
   for (const Objective objective : kObjectives) {
     settings.objective = objective;
     const double expected = best[std::size_t(objective)];
-    const ExactResult found = exactly(floor->stage, rules, settings, period_max);
+    const ExactResult found = exactly(floor->network, rules, settings, period_max);
     const std::string what = where + ", " + std::string(to_name(objective));
     EXPECT_EQ(found.period_proven, period_max) << what;
     if (std::isinf(expected)) {
@@ -78,7 +78,7 @@ void expect_brute_force(Map map, const Constraints& constraints, PlanSettings se
       continue;
     }
     ASSERT_NEAR(found.best.value, expected, 1e-9 * expected) << what;
-    const Plan plan = make_plan(floor->stage, found.best.schedule, settings);
+    const Plan plan = make_plan(floor->network, found.best.schedule, settings);
     EXPECT_NEAR(plan.staleness().ps, expected, 1e-9 * expected) << what;
     EXPECT_TRUE(rules.allows(found.best.schedule)) << what;
     EXPECT_LE(int(found.best.schedule.rounds.size()), period_max) << what;
@@ -140,8 +140,8 @@ TEST(Exact, SaysSoWhenNothingAllowedEverSettles) {
   Constraints constraints;  // two halves that never meet
   for (IslandId a = 0; a < 3; ++a)
     for (IslandId b = 3; b < 6; ++b) constraints.apart.push_back({a, b});
-  const Rules rules(floor->stage, constraints);
-  const ExactResult found = exactly(floor->stage, rules, {}, 2);
+  const Rules rules(floor->network, constraints);
+  const ExactResult found = exactly(floor->network, rules, {}, 2);
   EXPECT_TRUE(std::isinf(found.best.value)) << found.best.value;
 }
 
@@ -191,7 +191,7 @@ TEST(Exact, NineCitiesAreNeverWorseThanANamedSchedule) {
     for (const ScheduleName& name : schedule_names()) {
       const auto named = named_schedule(name.name, floor->map, floor->routes);
       if (!named) continue;
-      EXPECT_LE(found.plan.staleness(), make_plan(floor->stage, *named).staleness())
+      EXPECT_LE(found.plan.staleness(), make_plan(floor->network, *named).staleness())
           << name.name << ", " << megabytes << " MB";
     }
     EXPECT_LE(found.plan.staleness().ps, last * (1 + 1e-12)) << "more memory is no harm";

@@ -13,13 +13,13 @@ constexpr std::int64_t kStepsOfPointMost = 150'000;
 
 }  // namespace
 
-std::vector<FrontierPoint> best_areas(const Stage& stage, const SearchSettings& settings,
+std::vector<FrontierPoint> best_areas(const NetworkModel& network, const SearchSettings& settings,
                                       const Rules& rules, const Neighbourhood& neighbourhood,
                                       const std::vector<Schedule>& starts, int period_max,
-                                      const std::vector<std::unique_ptr<CliqueBook>>& books,
+                                      const std::vector<std::unique_ptr<CliqueCache>>& caches,
                                       Workers& workers) {
   // From four fifths to three halves of the length that is best.
-  const double middle = make_plan(stage, starts.front(), settings.plan).rounds[0].length.ps;
+  const double middle = make_plan(network, starts.front(), settings.plan).rounds[0].length.ps;
   const int count = settings.frontier_points;
   std::vector<Standing> found(std::size_t(count), Standing{{}, kInfinity, kInfinity, kInfinity});
   std::vector<Round> pool;
@@ -27,14 +27,14 @@ std::vector<FrontierPoint> best_areas(const Stage& stage, const SearchSettings& 
     if (rules.allows(round)) pool.push_back(round);
   workers.run(count, [&](int task, int worker) {
     const double within = middle * (0.8 + 0.7 * task / std::max(1, count - 1));
-    const Score score(stage, settings.plan, within);
+    const Score score(network, settings.plan, within);
     for (const Schedule& start : starts) {
       if (settings.stop && settings.stop()) return;
-      Walker walker(rules, score, neighbourhood, *books[worker]);
+      Walker walker(rules, score, neighbourhood, *caches[worker]);
       if (!walker.begin(start)) continue;
       Random random(settings.seed + std::uint64_t(task));
       WalkSettings walking;
-      walking.steps = std::min(kStepsOfPointMost, kStepsOfPoint / stage.map().island_count()) /
+      walking.steps = std::min(kStepsOfPointMost, kStepsOfPoint / network.map().island_count()) /
                       std::int64_t(starts.size());
       walking.period_max = period_max;
       walker.walk(walking, pool, random, settings.stop);
@@ -44,8 +44,8 @@ std::vector<FrontierPoint> best_areas(const Stage& stage, const SearchSettings& 
   std::vector<FrontierPoint> points;
   for (const Standing& standing : found) {
     if (!std::isfinite(standing.value)) continue;
-    const Plan plan = make_plan(stage, standing.schedule, settings.plan);
-    points.push_back({plan.rounds[0].length, Score(stage, settings.plan).squared()
+    const Plan plan = make_plan(network, standing.schedule, settings.plan);
+    points.push_back({plan.rounds[0].length, Score(network, settings.plan).squared()
                                                  ? plan.mixing.area_squared
                                                  : plan.mixing.area});
   }

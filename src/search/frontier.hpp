@@ -14,9 +14,9 @@ namespace cotillion {
 // Found by annealing for the least area within each of `settings.frontier_points` lengths, from
 // every start; lengths and areas both improve along the result.
 [[nodiscard]] std::vector<FrontierPoint> best_areas(
-    const Stage& stage, const SearchSettings& settings, const Rules& rules,
+    const NetworkModel& network, const SearchSettings& settings, const Rules& rules,
     const Neighbourhood& neighbourhood, const std::vector<Schedule>& starts, int period_max,
-    const std::vector<std::unique_ptr<CliqueBook>>& books, Workers& workers);
+    const std::vector<std::unique_ptr<CliqueCache>>& caches, Workers& workers);
 
 // d ln A / d ln T between neighbours of a point; 0 at the ends of the frontier.
 [[nodiscard]] double elasticity(const std::vector<FrontierPoint>& frontier, std::size_t point);

@@ -68,13 +68,13 @@ bool Gathering::fits(IslandId island, int size) {
   if (int(mates_.size()) < others) return false;
   // Whoever they are, one of them is at least as far away as this one.
   const double time = price_ - flight(island, mates_[others - 1]);
-  const Map& map = stage_.map();
+  const Map& map = network_.map();
   const LaneId down = lane_down(map, island), up = lane_up(map, island);
-  if (!stage_.aggregates(island) && streams_within(time, time_[down]) < others) {
+  if (!network_.aggregates(island) && streams_within(time, time_[down]) < others) {
     held_by_[island] = down;
     return false;
   }
-  if (!stage_.technology().multicast) {
+  if (!network_.technology().multicast) {
     if (streams_within(time, time_[up]) < others) {
       held_by_[island] = up;
       return false;
@@ -183,11 +183,11 @@ void Gathering::lower_by_listing() {
         if (++listed > kListedMost) return;
         clique = start;
         clique.push_back(next);
-        KnownClique& known = book_.find(clique);
+        KnownClique& known = cache_.find(clique);
         double pace = 0;
         for (const LaneLoad& load : known.loads)
-          pace = std::max(pace, book_.pace(load.lane, load.streams));
-        if (book_.cost(known, pace).price > price_) continue;
+          pace = std::max(pace, cache_.pace(load.lane, load.streams));
+        if (cache_.cost(known, pace).price > price_) continue;
         for (const IslandId member : clique) met[member] = true;
         larger.push_back(clique);
       }
@@ -227,7 +227,7 @@ void Gathering::remember() {
 
 void Gathering::limit(double price, Care care) {
   price_ = price * kGenerous;
-  if (book_.full()) book_.forget();
+  if (cache_.full()) cache_.forget();
   held_by_.assign(n_, -1);
   sizes_.assign(n_, clique_max_);
   near_.resize(n_);

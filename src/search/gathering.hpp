@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/clique_book.hpp"
+#include "search/clique_cache.hpp"
 #include "search/constraints.hpp"
 #include "search/pair_prices.hpp"
 
@@ -26,7 +26,7 @@ namespace cotillion {
 
 class Gathering {
  public:
-  Gathering(const Stage& stage, const Rules& rules, int fragments);
+  Gathering(const NetworkModel& network, const Rules& rules, int fragments);
 
   [[nodiscard]] int clique_max() const { return clique_max_; }
   // The least price at which pairs connect all islands, through whatever intermediaries, and the
@@ -73,10 +73,10 @@ class Gathering {
   void lower_by_listing();
   [[nodiscard]] double flight(IslandId a, IslandId b) const { return pairs_.flight(a, b); }
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   std::size_t n_;
   int clique_max_;
-  CliqueBook book_;
+  CliqueCache cache_;
   PairPrices pairs_;
   std::vector<double> time_;                      // by lane: of one payload, picoseconds
   std::vector<std::vector<IslandId>> by_flight_;  // by island: the others, nearest first

@@ -4,18 +4,18 @@
 #include "search/gathering.hpp"
 
 namespace cotillion {
-Gathering::Gathering(const Stage& stage, const Rules& rules, int fragments)
-    : stage_(stage),
-      n_(stage.map().islands.size()),
+Gathering::Gathering(const NetworkModel& network, const Rules& rules, int fragments)
+    : network_(network),
+      n_(network.map().islands.size()),
       clique_max_(rules.clique_max()),
-      book_(stage, fragments),
-      pairs_(stage, rules, fragments) {
+      cache_(network, fragments),
+      pairs_(network, rules, fragments) {
   // Pinned rounds are taken as they are, whatever other rules say.
   for (const Round& round : rules.pinned())
     for (const Clique& clique : round.cliques) clique_max_ = std::max(clique_max_, clique.size());
-  const Map& map = stage.map();
+  const Map& map = network.map();
   for (LaneId lane = 0; lane < map.lane_count(); ++lane)
-    time_.push_back(book_.pace(lane, 1) * double(stage.payload().count));
+    time_.push_back(cache_.pace(lane, 1) * double(network.payload().count));
   node_at_.assign(std::size_t(map.place_count()), -1);
   count_.assign(node_at_.size(), 0);
   seen_.assign(node_at_.size(), 0);
@@ -28,16 +28,16 @@ Gathering::Gathering(const Stage& stage, const Rules& rules, int fragments)
   }
   for (IslandId i = 0; i < map.island_count(); ++i) {
     towards_.push_back(funnel_of(i, Direction::kTowards));
-    if (!stage.technology().multicast) away_.push_back(funnel_of(i, Direction::kAway));
+    if (!network.technology().multicast) away_.push_back(funnel_of(i, Direction::kAway));
   }
 }
 
 // Equally short routes may part and join again; a route is followed only as far as it keeps to
 // the tree, and joins where it leaves it: that forgets lanes, and so allows more.
 Gathering::Funnel Gathering::funnel_of(IslandId island, Direction direction) {
-  const Map& map = stage_.map();
+  const Map& map = network_.map();
   const bool away = direction == Direction::kAway;
-  const PlaceId root = away ? island : stage_.meeting_place(island);
+  const PlaceId root = away ? island : network_.meeting_place(island);
   Funnel funnel;
   funnel.parent.push_back(-1);
   funnel.lane.push_back(-1);
@@ -62,10 +62,10 @@ Gathering::Funnel Gathering::funnel_of(IslandId island, Direction direction) {
       return true;
     };
     if (away) {
-      for (const LaneId lane : stage_.routes().path(stage_.meeting_place(other), island))
+      for (const LaneId lane : network_.routes().path(network_.meeting_place(other), island))
         if (!step(lane)) break;
     } else {
-      stage_.routes().walk_back(root, other, step);
+      network_.routes().walk_back(root, other, step);
     }
     funnel.node_of[other] = at;
   }

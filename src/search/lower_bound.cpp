@@ -44,19 +44,19 @@ double at(const std::vector<double>& curve, std::size_t h) {
 
 class Bounder {
  public:
-  Bounder(const Stage& stage, const Score& score, const Rules& rules)
-      : stage_(stage),
+  Bounder(const NetworkModel& network, const Score& score, const Rules& rules)
+      : network_(network),
         score_(score),
-        gathering_(stage, rules, score.settings().fragments),
-        cuts_(stage, rules),
-        small_(stage, rules, score.settings().fragments),
-        n_(stage.map().island_count()) {
+        gathering_(network, rules, score.settings().fragments),
+        cuts_(network, rules),
+        small_(network, rules, score.settings().fragments),
+        n_(network.map().island_count()) {
     least_ = gathering_.connecting_price();
     delay_ = gathering_.connecting_delay();
     // A period holds what is pinned, so it is as long and as slow as that.
-    CliqueBook book(stage, score.settings().fragments);
+    CliqueCache cache(network, score.settings().fragments);
     for (const Round& round : rules.pinned()) {
-      const RoundState state = state_of(round, book);
+      const RoundState state = state_of(round, cache);
       least_ = std::max(least_, state.price);
       delay_ = std::max(delay_, state.delay);
     }
@@ -69,8 +69,8 @@ class Bounder {
   [[nodiscard]] double area_by_size() const;
   [[nodiscard]] double area() const;
   // A cap on egress only makes rounds longer.
-  [[nodiscard]] Seconds length(double price) const {
-    return round_length(Seconds::from_ps(price), score_.settings());
+  [[nodiscard]] RealDuration length(double price) const {
+    return round_length(RealDuration::from_ps(price), score_.settings());
   }
   [[nodiscard]] double value(double price, double area) const {
     return score_.value(length(price).ps, delay_, area);
@@ -78,7 +78,7 @@ class Bounder {
   [[nodiscard]] Span span(double from, double to, Gathering::Care care);
   [[nodiscard]] std::string reason() const;
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   const Score& score_;
   Gathering gathering_;
   Cuts cuts_;
@@ -124,7 +124,7 @@ Span Bounder::span(double from, double to, Gathering::Care care) {
 }
 
 std::string Bounder::reason() const {
-  const Map& map = stage_.map();
+  const Map& map = network_.map();
   IslandId tightest = 0;
   int largest = 1;
   double sum = 0;
@@ -135,7 +135,7 @@ std::string Bounder::reason() const {
   }
   std::string text =
       fmt::format("Rounds of {} allow cliques of at most {} islands, {:.1f} on average",
-                  to_text(Seconds::from_ps(gathering_.price())), largest, sum / n_);
+                  to_text(RealDuration::from_ps(gathering_.price())), largest, sum / n_);
   if (gathering_.size_most(tightest) < largest) {
     const LaneId lane = gathering_.held_by(tightest);
     text +=
@@ -170,7 +170,7 @@ LowerBound Bounder::find(const std::function<bool()>& stop) {
   std::priority_queue<Span, std::vector<Span>, Later> spans;
   const double area_least = area_by_size();
   if (std::isinf(area_least) || std::isinf(least_))
-    return {Seconds::from_ps(kInfinity), length(least_), kInfinity,
+    return {RealDuration::from_ps(kInfinity), length(least_), kInfinity,
             "The rules keep islands apart for ever."};
   spans.push({least_, kInfinity, area_least, value(least_, area_least), false});
   double step = large ? kStepLarge : kStep;
@@ -201,18 +201,19 @@ LowerBound Bounder::find(const std::function<bool()>& stop) {
   }
   const Span best = spans.top();
   if (best.to == kInfinity || (stop && stop()))
-    return {Seconds::from_ps(best.value), length(best.from), best.area,
+    return {RealDuration::from_ps(best.value), length(best.from), best.area,
             "A better bound was not looked for: stopped."};
   measure(best.to, Gathering::Care::kThorough);
-  return {Seconds::from_ps(best.value), length(best.from), best.area, reason()};
+  return {RealDuration::from_ps(best.value), length(best.from), best.area, reason()};
 }
 
 }  // namespace
 
-LowerBound lower_bound(const Stage& stage, const Score& score, const Rules& rules,
+LowerBound lower_bound(const NetworkModel& network, const Score& score, const Rules& rules,
                        const std::function<bool()>& stop) {
-  if (stage.map().island_count() < 2) return {{}, {}, 0, "One island has nobody to disagree with."};
-  return Bounder(stage, score, rules).find(stop);
+  if (network.map().island_count() < 2)
+    return {{}, {}, 0, "One island has nobody to disagree with."};
+  return Bounder(network, score, rules).find(stop);
 }
 
 }  // namespace cotillion

@@ -11,14 +11,14 @@
 namespace cotillion {
 
 struct LowerBound {
-  Seconds value;
-  Seconds length;      // the round length at which it is reached
-  double area = 0;     // and the area that bounds it there
-  std::string reason;  // in words
+  RealDuration value;
+  RealDuration length;  // the round length at which it is reached
+  double area = 0;      // and the area that bounds it there
+  std::string reason;   // in words
 };
 
 // `stop` is asked between looks; stopped early, the bound is weaker and still holds.
-[[nodiscard]] LowerBound lower_bound(const Stage& stage, const Score& score, const Rules& rules,
-                                     const std::function<bool()>& stop = {});
+[[nodiscard]] LowerBound lower_bound(const NetworkModel& network, const Score& score,
+                                     const Rules& rules, const std::function<bool()>& stop = {});
 
 }  // namespace cotillion

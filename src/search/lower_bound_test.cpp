@@ -27,22 +27,23 @@ using testing::random_map;
 using testing::random_schedule;
 using testing::with_memory;
 
-LowerBound bound_of(const Stage& stage, Objective objective, const Constraints& constraints = {}) {
+LowerBound bound_of(const NetworkModel& network, Objective objective,
+                    const Constraints& constraints = {}) {
   PlanSettings settings;
   settings.objective = objective;
-  const Score score(stage, settings);
-  const Rules rules(stage, constraints);
-  return lower_bound(stage, score, rules);
+  const Score score(network, settings);
+  const Rules rules(network, constraints);
+  return lower_bound(network, score, rules);
 }
 
 // All rounds of a map that its rules allow, priced once.
 struct Rounds {
-  CliqueBook book;
+  CliqueCache cache;
   std::vector<RoundState> states;
 
-  Rounds(const Floor& floor, const Rules& rules) : book(floor.stage, PlanSettings{}.fragments) {
+  Rounds(const Floor& floor, const Rules& rules) : cache(floor.network, PlanSettings{}.fragments) {
     for (const Round& round : every_round(floor.map.island_count()))
-      if (rules.allows(round)) states.push_back(state_of(round, book));
+      if (rules.allows(round)) states.push_back(state_of(round, cache));
   }
 
   // The best of all schedules of periods one and two.
@@ -103,23 +104,23 @@ TEST(LowerBound, NoScheduleOfOneOrTwoRoundsIsBetter) {
   double closest = kInfinity;
   for (std::uint64_t seed = 0; seed < 160; ++seed) {
     const int n = 2 + int(seed % 4);
-    StageSettings settings{technologies[seed / 4 % 4], seed % 5 == 4};
+    NetworkModelSettings settings{technologies[seed / 4 % 4], seed % 5 == 4};
     const auto floor = floor_of(odd_map(n, seed), settings);
     Constraints constraints;
     if (seed % 3 == 2) constraints.clique_max = 2 + int(seed % 2);
-    const Rules rules(floor->stage, constraints);
+    const Rules rules(floor->network, constraints);
     const Rounds rounds(*floor, rules);
     for (const Objective objective : kObjectives) {
       PlanSettings plan;
       plan.objective = objective;
-      if (seed % 7 == 3) plan.slack = Seconds::from_ps(20e9);
+      if (seed % 7 == 3) plan.slack = RealDuration::from_ps(20e9);
       if (seed % 11 == 5) {
-        plan.step_time = Seconds::from_ps(110e9);
+        plan.step_time = RealDuration::from_ps(110e9);
         plan.whole_steps = true;
       }
-      const Score score(floor->stage, plan);
+      const Score score(floor->network, plan);
       const double best = rounds.best(score, n);
-      const LowerBound bound = lower_bound(floor->stage, score, rules);
+      const LowerBound bound = lower_bound(floor->network, score, rules);
       ASSERT_GT(bound.value.ps, 0);
       ASSERT_LE(bound.value.ps, best * (1 + 1e-9)) << "seed " << seed << ", " << n << " islands, "
                                                    << to_name(objective) << ": " << bound.reason;
@@ -137,16 +138,16 @@ TEST(LowerBound, NoScheduleMixesFasterThanAnyOfTheBoundsSays) {
     const int n = 4 + int(seed % 6);
     const auto floor = floor_of(odd_map(n, seed), {technologies[seed % 4], false});
     const Constraints constraints;
-    const Rules rules(floor->stage, constraints);
-    CliqueBook book(floor->stage, PlanSettings{}.fragments);
-    Gathering gathering(floor->stage, rules, PlanSettings{}.fragments);
-    const Cuts cuts(floor->stage, rules);
+    const Rules rules(floor->network, constraints);
+    CliqueCache cache(floor->network, PlanSettings{}.fragments);
+    Gathering gathering(floor->network, rules, PlanSettings{}.fragments);
+    const Cuts cuts(floor->network, rules);
     for (std::uint64_t draw = 0; draw < 30; ++draw) {
       const int period = 1 + int(draw % 4);
       const Schedule schedule = random_schedule(n, period, 1000 * seed + draw);
       double price = 0;
       for (const Round& round : schedule.rounds)
-        price = std::max(price, state_of(round, book).price);
+        price = std::max(price, state_of(round, cache).price);
       const Mixing mixing = mix(schedule, n);
       if (std::isinf(price) || mixing.phases.empty()) continue;
       const std::string which = fmt::format("seed {}, draw {}", seed, draw);
@@ -183,13 +184,13 @@ TEST(LowerBound, SixIslandsHaveNoBetterScheduleOfTwoRounds) {
   for (std::uint64_t seed = 1000; seed < 1004; ++seed) {
     const auto floor = floor_of(odd_map(6, seed));
     const Constraints constraints;
-    const Rules rules(floor->stage, constraints);
+    const Rules rules(floor->network, constraints);
     const Rounds rounds(*floor, rules);
     for (const Objective objective : kObjectives) {
       PlanSettings plan;
       plan.objective = objective;
-      const Score score(floor->stage, plan);
-      ASSERT_LE(lower_bound(floor->stage, score, rules).value.ps,
+      const Score score(floor->network, plan);
+      ASSERT_LE(lower_bound(floor->network, score, rules).value.ps,
                 rounds.best(score, 6) * (1 + 1e-9))
           << "seed " << seed << ", " << to_name(objective);
     }
@@ -199,9 +200,9 @@ TEST(LowerBound, SixIslandsHaveNoBetterScheduleOfTwoRounds) {
 TEST(LowerBound, NineCitiesStayAboveIt) {
   const auto none = nine_cities({0});
   const auto full = floor_of(example_map("nine-cities"));
-  const double paper_none = bound_of(none->stage, Objective::kPaper).value.ms();
-  const double paper_full = bound_of(full->stage, Objective::kPaper).value.ms();
-  const double squared_full = bound_of(full->stage, Objective::kSquared).value.ms();
+  const double paper_none = bound_of(none->network, Objective::kPaper).value.ms();
+  const double paper_full = bound_of(full->network, Objective::kPaper).value.ms();
+  const double squared_full = bound_of(full->network, Objective::kSquared).value.ms();
   EXPECT_LE(paper_none, 1231.2);
   EXPECT_LE(paper_full, 967.6095);
   EXPECT_LE(squared_full, 803.6990);
@@ -230,12 +231,12 @@ TEST(LowerBound, IsReachedWhereTheNumberOfIslandsIsAPowerOfTheLargestClique) {
   Constraints threes;
   threes.clique_max = 3;
   const double area = (27.0 - 1) / 26 + (27.0 - 3) / 26 + (27.0 - 9) / 26;
-  const LowerBound bound = bound_of(floor->stage, Objective::kPaper, threes);
+  const LowerBound bound = bound_of(floor->network, Objective::kPaper, threes);
   EXPECT_NEAR(bound.area, area, 1e-12);
   EXPECT_NEAR(bound.value.ms(), 410 * (area + 0.5), 1e-6);
   const double squared = 1 + (27.0 / 3 - 1) / 26 + (27.0 / 9 - 1) / 26;
-  EXPECT_NEAR(bound_of(floor->stage, Objective::kSquared, threes).value.ms(), 410 * (squared + 0.5),
-              1e-6);
+  EXPECT_NEAR(bound_of(floor->network, Objective::kSquared, threes).value.ms(),
+              410 * (squared + 0.5), 1e-6);
 }
 
 TEST(LowerBound, SmallerCliquesRaiseIt) {
@@ -244,7 +245,7 @@ TEST(LowerBound, SmallerCliquesRaiseIt) {
   for (const int most : {2, 3, 4, 6, 9, 64}) {
     Constraints constraints;
     constraints.clique_max = most;
-    const double value = bound_of(floor->stage, Objective::kPaper, constraints).value.ps;
+    const double value = bound_of(floor->network, Objective::kPaper, constraints).value.ps;
     EXPECT_LE(value, last * (1 + 1e-9));
     last = value;
   }
@@ -254,14 +255,14 @@ TEST(LowerBound, IsInfiniteWhereNobodyMayMeet) {
   const auto floor = floor_of(example_map("nine-cities"));
   Constraints alone;
   alone.clique_max = 1;
-  EXPECT_TRUE(std::isinf(bound_of(floor->stage, Objective::kPaper, alone).value.ps));
+  EXPECT_TRUE(std::isinf(bound_of(floor->network, Objective::kPaper, alone).value.ps));
 }
 
 TEST(LowerBound, WithoutMulticastOrEdgesItIsHigher) {
   const Map map = example_map("nine-cities");
   const auto bound = [&](Technology technology) {
     const auto floor = floor_of(map, {technology, false});
-    return bound_of(floor->stage, Objective::kPaper).value.ps;
+    return bound_of(floor->network, Objective::kPaper).value.ps;
   };
   EXPECT_LT(bound({true, true}), bound({true, false}));
   EXPECT_LT(bound({true, true}), bound({false, true}));
@@ -274,7 +275,7 @@ TEST(LowerBound, PinnedRoundsAreAsLongAsTheyAre) {
   constraints.clique_max = 4;
   constraints.pinned.push_back(completed({{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {}}}, 9));
   // All-to-all is larger than cliques may be otherwise, and takes 676.2 ms.
-  const LowerBound bound = bound_of(floor->stage, Objective::kPaper, constraints);
+  const LowerBound bound = bound_of(floor->network, Objective::kPaper, constraints);
   EXPECT_GE(bound.value.ms(), 1014.2);
   EXPECT_LE(bound.value.ms(), 1014.3 + 1e-3);
 }
@@ -298,7 +299,7 @@ TEST(LowerBound, ThinCutsHoldBackWhatCliquesWouldAllow) {
   // While one stream at a time crosses each way, half an island's mass moves in a round: sixteen
   // halves of a quarter of the islands. Cliques alone would settle in two rounds or three.
   const auto floor = floor_of(dumbbell(16));
-  const LowerBound bound = bound_of(floor->stage, Objective::kPaper);
+  const LowerBound bound = bound_of(floor->network, Objective::kPaper);
   EXPECT_GT(bound.area, 2.5);
   EXPECT_NE(bound.reason.find("exchange at most"), std::string::npos) << bound.reason;
 }

@@ -25,7 +25,8 @@ void copy(std::span<const IslandId> from, std::vector<IslandId>& into) {
 }
 
 // Round two of its members, the rest by who is nearer; or at random.
-bool split(const Grouping& groups, int group, const Stage& stage, Random& random, Move& move) {
+bool split(const Grouping& groups, int group, const NetworkModel& network, Random& random,
+           Move& move) {
   const auto members = groups.members(group);
   if (members.size() < 2) return false;
   const IslandId a = any_member(members, random), b = any_member(members, random);
@@ -38,7 +39,7 @@ bool split(const Grouping& groups, int group, const Stage& stage, Random& random
   for (const IslandId island : members) {
     bool first = island == a;
     if (island != a && island != b)
-      first = by_latency ? stage.latency(island, a) < stage.latency(island, b)
+      first = by_latency ? network.latency(island, a) < network.latency(island, b)
                          : random.between(0, 1) == 0;
     move.fresh[first ? 0 : 1].push_back(island);
   }
@@ -71,7 +72,7 @@ IslandId Neighbourhood::draw(IslandId island, Random& random) const {
 }
 
 bool draw_move(const RoundState& round, const Neighbourhood& neighbourhood, int around,
-               const Stage& stage, Random& random, Move& move) {
+               const NetworkModel& network, Random& random, Move& move) {
   const Grouping& groups = round.groups;
   const int n = groups.island_count();
   if (n < 2) return false;
@@ -79,7 +80,7 @@ bool draw_move(const RoundState& round, const Neighbourhood& neighbourhood, int 
       around < 0 ? IslandId(random.between(0, n - 1)) : any_member(groups.members(around), random);
   const int here = groups.group_of(island);
   const std::int64_t kind = random.between(0, 9);
-  if (kind == 0) return split(groups, here, stage, random, move);
+  if (kind == 0) return split(groups, here, network, random, move);
   if (kind == 1 && groups.size(here) > 2) {  // alone
     move.gone.assign(1, here);
     move.fresh.resize(2);

@@ -32,6 +32,6 @@ struct Move {
 // False when the draw leads nowhere (a clique of one cannot be split). `around` is a group that
 // the move must involve, or −1.
 [[nodiscard]] bool draw_move(const RoundState& round, const Neighbourhood& neighbourhood,
-                             int around, const Stage& stage, Random& random, Move& move);
+                             int around, const NetworkModel& network, Random& random, Move& move);
 
 }  // namespace cotillion

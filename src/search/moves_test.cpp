@@ -19,8 +19,8 @@ using testing::random_schedule;
 
 Neighbourhood neighbourhood_of(const testing::Floor& floor) {
   const Constraints none;
-  const Rules rules(floor.stage, none);
-  return Neighbourhood(PairPrices(floor.stage, rules, 8), floor.map.island_count());
+  const Rules rules(floor.network, none);
+  return Neighbourhood(PairPrices(floor.network, rules, 8), floor.map.island_count());
 }
 
 TEST(Moves, PutTheSameIslandsIntoOtherCliques) {
@@ -28,14 +28,14 @@ TEST(Moves, PutTheSameIslandsIntoOtherCliques) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const int n = 2 + int(seed % 14);
     const auto floor = floor_of(random_map(n, seed));
-    CliqueBook book(floor->stage, 8);
+    CliqueCache cache(floor->network, 8);
     const Neighbourhood neighbourhood = neighbourhood_of(*floor);
     Random random(seed);
-    const RoundState round = state_of(random_schedule(n, 1, seed).rounds[0], book);
+    const RoundState round = state_of(random_schedule(n, 1, seed).rounds[0], cache);
     Move move;
     for (int step = 0; step < 200; ++step) {
       const int around = int(random.between(-1, round.groups.count() - 1));
-      if (!draw_move(round, neighbourhood, around, floor->stage, random, move)) continue;
+      if (!draw_move(round, neighbourhood, around, floor->network, random, move)) continue;
       if (around >= 0) {
         ASSERT_EQ(std::count(move.gone.begin(), move.gone.end(), around), 1) << "seed " << seed;
       }
@@ -67,18 +67,18 @@ TEST(Moves, PutTheSameIslandsIntoOtherCliques) {
 TEST(Moves, ReachEveryPartition) {
   const int n = 5;
   const auto floor = floor_of(random_map(n, 1));
-  CliqueBook book(floor->stage, 8);
+  CliqueCache cache(floor->network, 8);
   const Neighbourhood neighbourhood = neighbourhood_of(*floor);
   Random random(7);
-  RoundState round = state_of(completed({}, n), book), next;
+  RoundState round = state_of(completed({}, n), cache), next;
   std::set<std::vector<std::vector<IslandId>>> seen;
   Move move;
   for (int step = 0; step < 20'000; ++step) {
     std::vector<std::vector<IslandId>> partition;
     for (const Clique& clique : round_of(round).cliques) partition.push_back(clique.islands);
     seen.insert(partition);
-    if (!draw_move(round, neighbourhood, -1, floor->stage, random, move)) continue;
-    ASSERT_TRUE(replace(round, move.gone, move.fresh, 1e18, book, next));
+    if (!draw_move(round, neighbourhood, -1, floor->network, random, move)) continue;
+    ASSERT_TRUE(replace(round, move.gone, move.fresh, 1e18, cache, next));
     std::swap(round, next);
   }
   EXPECT_EQ(seen.size(), every_round(n).size());
@@ -89,8 +89,8 @@ TEST(Moves, PartnersAreAnyoneElseAndTheCheapMoreOften) {
   const Neighbourhood neighbourhood = neighbourhood_of(*floor);
   Random random(3);
   const Constraints none;
-  const Rules rules(floor->stage, none);
-  const PairPrices pairs(floor->stage, rules, 8);
+  const Rules rules(floor->network, none);
+  const PairPrices pairs(floor->network, rules, 8);
   const auto price = [&](IslandId other) { return pairs.price(0, other); };
   std::vector<IslandId> by_price;
   for (IslandId i = 1; i < 30; ++i) by_price.push_back(i);
@@ -105,12 +105,12 @@ TEST(Moves, PartnersAreAnyoneElseAndTheCheapMoreOften) {
 
 TEST(Moves, OneIslandHasNone) {
   const auto floor = floor_of(random_map(1, 1));
-  CliqueBook book(floor->stage, 8);
+  CliqueCache cache(floor->network, 8);
   const Neighbourhood neighbourhood = neighbourhood_of(*floor);
   Random random(1);
   Move move;
-  const RoundState round = state_of(completed({}, 1), book);
-  EXPECT_FALSE(draw_move(round, neighbourhood, -1, floor->stage, random, move));
+  const RoundState round = state_of(completed({}, 1), cache);
+  EXPECT_FALSE(draw_move(round, neighbourhood, -1, floor->network, random, move));
 }
 
 }  // namespace

@@ -15,19 +15,20 @@ constexpr std::int64_t kLooksBetweenQuestions = 64;
 
 class Looker {
  public:
-  Looker(const Stage& stage, const Score& score, const Rules& rules, const Schedule& schedule,
-         CliqueBook& book, std::int64_t most, const std::function<bool()>& stop, double value_most)
+  Looker(const NetworkModel& network, const Score& score, const Rules& rules,
+         const Schedule& schedule, CliqueCache& cache, std::int64_t most,
+         const std::function<bool()>& stop, double value_most)
       : stop_(stop),
-        stage_(stage),
+        network_(network),
         score_(score),
         rules_(rules),
         schedule_(schedule),
-        book_(book),
+        cache_(cache),
         most_(most),
-        meter_(stage.map().island_count(), score.squared(), AreaMeter::Care::kProof) {
+        meter_(network.map().island_count(), score.squared(), AreaMeter::Care::kProof) {
     std::vector<const Grouping*> groups;
     rounds_.reserve(schedule.rounds.size());
-    for (const Round& round : schedule.rounds) rounds_.push_back(state_of(round, book));
+    for (const Round& round : schedule.rounds) rounds_.push_back(state_of(round, cache));
     for (const RoundState& round : rounds_) groups.push_back(&round.groups);
     const double area = meter_.start(groups, kInfinity);
     limit_ = value_most * value_of(rounds_, area).value;
@@ -48,7 +49,7 @@ class Looker {
 
  private:
   [[nodiscard]] const std::string& name(IslandId island) const {
-    return stage_.map().islands[island].name;
+    return network_.map().islands[island].name;
   }
 
   // Dearest cliques first: where there are too many to look at, these matter.
@@ -124,7 +125,7 @@ class Looker {
     for (const auto& clique : fresh)
       if (!rules_.allows(std::span<const IslandId>(clique))) return;
     const double limit = best_of(kind);
-    if (!replace(rounds_[r], gone, fresh, score_.length_at(limit, 1), book_, changed_)) return;
+    if (!replace(rounds_[r], gone, fresh, score_.length_at(limit, 1), cache_, changed_)) return;
     std::swap(rounds_[r], changed_);
     Standing standing = value_of(rounds_, 0);
     std::swap(rounds_[r], changed_);
@@ -151,7 +152,7 @@ class Looker {
       for (std::size_t k = 0; k < rounds_.size(); ++k)
         if (k != r) left.push_back(rounds_[k]);
       for (const RoundState& round : left) groups.push_back(&round.groups);
-      AreaMeter meter(stage_.map().island_count(), score_.squared(), AreaMeter::Care::kProof);
+      AreaMeter meter(network_.map().island_count(), score_.squared(), AreaMeter::Care::kProof);
       Standing standing = value_of(left, 0);
       standing.area = meter.start(
           groups, score_.area_at(best_of(Neighbour::Kind::kDrop), standing.length, delay_));
@@ -191,11 +192,11 @@ class Looker {
   }
 
   const std::function<bool()>& stop_;
-  const Stage& stage_;
+  const NetworkModel& network_;
   const Score& score_;
   const Rules& rules_;
   const Schedule& schedule_;
-  CliqueBook& book_;
+  CliqueCache& cache_;
   std::int64_t most_;
   AreaMeter meter_;
   std::vector<RoundState> rounds_;
@@ -207,18 +208,19 @@ class Looker {
 
 }  // namespace
 
-Neighbours neighbours_of(const Stage& stage, const Score& score, const Rules& rules,
-                         const Schedule& schedule, CliqueBook& book, std::int64_t most,
+Neighbours neighbours_of(const NetworkModel& network, const Score& score, const Rules& rules,
+                         const Schedule& schedule, CliqueCache& cache, std::int64_t most,
                          const std::function<bool()>& stop, double value_most) {
-  if (stage.map().island_count() < 2 || (stop && stop())) return {};
-  return Looker(stage, score, rules, schedule, book, most, stop, value_most).look();
+  if (network.map().island_count() < 2 || (stop && stop())) return {};
+  return Looker(network, score, rules, schedule, cache, most, stop, value_most).look();
 }
 
-Standing descended(const Stage& stage, const Score& score, const Rules& rules, Standing from,
-                   CliqueBook& book, std::int64_t most, const std::function<bool()>& stop) {
+Standing descended(const NetworkModel& network, const Score& score, const Rules& rules,
+                   Standing from, CliqueCache& cache, std::int64_t most,
+                   const std::function<bool()>& stop) {
   while (!stop || !stop()) {
     const Neighbours around =
-        neighbours_of(stage, score, rules, from.schedule, book, most, stop, kBetter);
+        neighbours_of(network, score, rules, from.schedule, cache, most, stop, kBetter);
     if (around.best.empty() || around.best[0].standing.value >= from.value * kBetter) break;
     const std::string name = from.schedule.name;
     from = around.best[0].standing;

@@ -26,14 +26,14 @@ struct Neighbours {
 };
 
 // `most`: how many are looked at. Values above `value_most` times the schedule's are not reported.
-[[nodiscard]] Neighbours neighbours_of(const Stage& stage, const Score& score, const Rules& rules,
-                                       const Schedule& schedule, CliqueBook& book,
-                                       std::int64_t most, const std::function<bool()>& stop,
-                                       double value_most = 3);
+[[nodiscard]] Neighbours neighbours_of(const NetworkModel& network, const Score& score,
+                                       const Rules& rules, const Schedule& schedule,
+                                       CliqueCache& cache, std::int64_t most,
+                                       const std::function<bool()>& stop, double value_most = 3);
 
 // Steps to the best neighbour for as long as there is a better one.
-[[nodiscard]] Standing descended(const Stage& stage, const Score& score, const Rules& rules,
-                                 Standing from, CliqueBook& book, std::int64_t most,
-                                 const std::function<bool()>& stop);
+[[nodiscard]] Standing descended(const NetworkModel& network, const Score& score,
+                                 const Rules& rules, Standing from, CliqueCache& cache,
+                                 std::int64_t most, const std::function<bool()>& stop);
 
 }  // namespace cotillion

@@ -9,23 +9,23 @@ constexpr int kTries = 24;  // of partners for each place in a clique
 
 }  // namespace
 
-Packer::Packer(const PairPrices& pairs, CliqueBook& book)
+Packer::Packer(const PairPrices& pairs, CliqueCache& cache)
     : pairs_(pairs),
-      book_(book),
-      n_(book.stage().map().island_count()),
+      cache_(cache),
+      n_(cache.network().map().island_count()),
       meetings_(std::size_t(n_), 0) {}
 
 // Whether a clique, grown from `before`, leaves every lane it uses fast enough for itself. Others
 // on these lanes are as fast as it is there, and are checked against the same time.
 bool Packer::fits(const std::vector<IslandId>& clique, const KnownClique* before,
                   double price_most) {
-  KnownClique& known = book_.find(clique);
+  KnownClique& known = cache_.find(clique);
   if (before != nullptr)
     for (const LaneLoad& load : before->loads) streams_[load.lane] -= load.streams;
   double pace = 0;
   for (const LaneLoad& load : known.loads)
-    pace = std::max(pace, book_.pace(load.lane, streams_[load.lane] + load.streams));
-  const bool fit = book_.cost(known, pace).price <= price_most;
+    pace = std::max(pace, cache_.pace(load.lane, streams_[load.lane] + load.streams));
+  const bool fit = cache_.cost(known, pace).price <= price_most;
   for (const LaneLoad& load : fit ? known.loads : before != nullptr ? before->loads : known.loads)
     if (fit || before != nullptr) streams_[load.lane] += load.streams;
   return fit;
@@ -39,7 +39,7 @@ bool Packer::are_strangers(const std::vector<IslandId>& clique, IslandId partner
 }
 
 Round Packer::pack(int size, double price_most, Random& random) {
-  streams_.assign(std::size_t(book_.stage().map().lane_count()), 0);
+  streams_.assign(std::size_t(cache_.network().map().lane_count()), 0);
   struct Founder {
     int met = 0;  // rounds in which it was not alone
     int choice = 0;
@@ -77,7 +77,7 @@ Round Packer::pack(int size, double price_most, Random& random) {
       larger.insert(std::lower_bound(larger.begin(), larger.end(), partner), partner);
       if (!fits(larger, before, price_most)) continue;
       clique = std::move(larger);
-      before = &book_.find(clique);
+      before = &cache_.find(clique);
       which[partner] = int(cliques.size());
     }
     if (clique.size() > 1)

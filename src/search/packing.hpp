@@ -4,14 +4,14 @@
 #pragma once
 
 #include "base/random.hpp"
-#include "search/clique_book.hpp"
+#include "search/clique_cache.hpp"
 #include "search/pair_prices.hpp"
 
 namespace cotillion {
 
 class Packer {
  public:
-  Packer(const PairPrices& pairs, CliqueBook& book);
+  Packer(const PairPrices& pairs, CliqueCache& cache);
 
   // Cliques of up to `size` members within `price_most` picoseconds. Those who have met fewest and
   // those with few possible partners choose first.
@@ -23,7 +23,7 @@ class Packer {
                           double price_most);
 
   const PairPrices& pairs_;
-  CliqueBook& book_;
+  CliqueCache& cache_;
   int n_;
   std::vector<int> streams_;           // by lane, of the round being packed
   std::vector<std::vector<int>> met_;  // by earlier round: the clique each island was in

@@ -30,34 +30,34 @@ double bottleneck(std::size_t n, Value value) {
 
 }  // namespace
 
-PairPrices::PairPrices(const Stage& stage, const Rules& rules, int fragments)
-    : n_(stage.map().islands.size()) {
-  const Map& map = stage.map();
-  const Routes& routes = stage.routes();
+PairPrices::PairPrices(const NetworkModel& network, const Rules& rules, int fragments)
+    : n_(network.map().islands.size()) {
+  const Map& map = network.map();
+  const Routes& routes = network.routes();
   const int n = map.island_count();
   std::vector<double> time;  // by lane, of one payload
   for (LaneId lane = 0; lane < map.lane_count(); ++lane)
-    time.push_back(ps_per_byte(lane_rate(map, lane)) * stage.wire_factor() *
-                   double(stage.payload().count));
+    time.push_back(ps_per_byte(lane_rate(map, lane)) * network.wire_factor() *
+                   double(network.payload().count));
   price_.assign(n_ * n_, 0);
   flight_.assign(n_ * n_, 0);
   least_flight_.assign(std::size_t(map.lane_count()), kInfinity);
   for (IslandId a = 0; a < n; ++a)
     for (IslandId b = 0; b < n; ++b)
       flight_[std::size_t(a) * n_ + b] =
-          double(std::max(stage.latency(a, b), stage.latency(b, a)).ps);
+          double(std::max(network.latency(a, b), network.latency(b, a)).ps);
   std::vector<double> slow(n_ * n_, 0);  // the slowest lane of both streams
   for (IslandId a = 0; a < n; ++a) {
     double arriving = std::max(time[lane_up(map, a)], time[lane_down(map, a)]);
-    if (stage.meeting_place(a) != a)
-      routes.walk_back(a, stage.meeting_place(a), [&](LaneId lane) {
+    if (network.meeting_place(a) != a)
+      routes.walk_back(a, network.meeting_place(a), [&](LaneId lane) {
         arriving = std::max(arriving, time[lane]);
         return true;
       });
     for (IslandId b = 0; b < n; ++b) {
       if (a == b) continue;
       double slowest = arriving;
-      routes.walk_back(stage.meeting_place(a), b, [&](LaneId lane) {
+      routes.walk_back(network.meeting_place(a), b, [&](LaneId lane) {
         slowest = std::max(slowest, time[lane]);
         least_flight_[lane] = std::min(least_flight_[lane], flight(a, b));
         return true;

@@ -11,7 +11,7 @@ namespace cotillion {
 
 class PairPrices {
  public:
-  PairPrices(const Stage& stage, const Rules& rules, int fragments);
+  PairPrices(const NetworkModel& network, const Rules& rules, int fragments);
 
   // The least price, in picoseconds, of a clique with both; infinite where rules forbid it.
   [[nodiscard]] double price(IslandId a, IslandId b) const {

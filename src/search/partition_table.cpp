@@ -5,29 +5,29 @@
 
 namespace cotillion {
 
-PartitionTable::PartitionTable(const Stage& stage, const Score& score, const Rules& rules)
-    : n_(stage.map().island_count()), squared_(score.squared()) {
-  CliqueBook book(stage, score.settings().fragments);
+PartitionTable::PartitionTable(const NetworkModel& network, const Score& score, const Rules& rules)
+    : n_(network.map().island_count()), squared_(score.squared()) {
+  CliqueCache cache(network, score.settings().fragments);
   const auto& pins = rules.pinned();
   for (const Round& round : every_round(n_))
     if (std::find(pins.begin(), pins.end(), round) != pins.end() || rules.allows(round))
-      add(round, score.settings(), book);
+      add(round, score.settings(), cache);
   std::sort(partitions_.begin(), partitions_.end(), [](const Partition& a, const Partition& b) {
     return std::pair(a.length, a.e1) < std::pair(b.length, b.e1);
   });
   tabulate();
 }
 
-void PartitionTable::add(const Round& round, const PlanSettings& settings, CliqueBook& book) {
+void PartitionTable::add(const Round& round, const PlanSettings& settings, CliqueCache& cache) {
   ++allowed_;
-  const RoundState state = state_of(round, book);
+  const RoundState state = state_of(round, cache);
   if (!std::isfinite(state.price)) return;
   Partition partition;
   partition.round = round;
   partition.groups = state.groups;
   partition.price = state.price;
   partition.delay = state.delay;
-  partition.length = round_length(Seconds::from_ps(state.price), settings).ps;
+  partition.length = round_length(RealDuration::from_ps(state.price), settings).ps;
   partition.count = state.groups.count();
   for (int c = 0; c < partition.count; ++c)
     for (const IslandId island : state.groups.members(c))

@@ -30,7 +30,7 @@ struct Partition {
 class PartitionTable {
  public:
   // Requires at most kSmallIslandsMax islands. Pinned rounds are there whatever else rules say.
-  PartitionTable(const Stage& stage, const Score& score, const Rules& rules);
+  PartitionTable(const NetworkModel& network, const Score& score, const Rules& rules);
 
   // Those that have a finite price, shortest first.
   [[nodiscard]] int count() const { return int(partitions_.size()); }
@@ -49,7 +49,7 @@ class PartitionTable {
   [[nodiscard]] double e3(const Partition& x, const Partition& y, const Partition& z) const;
 
  private:
-  void add(const Round& round, const PlanSettings& settings, CliqueBook& book);
+  void add(const Round& round, const PlanSettings& settings, CliqueCache& cache);
   void tabulate();
 
   int n_;

@@ -22,10 +22,10 @@ PlanSettings by(Objective objective) {
 TEST(PartitionTable, OneTwoAndThreeRoundsLeaveWhatMixingSays) {
   const auto floor = floor_of(random_map(5, 3));
   const Constraints none;
-  const Rules rules(floor->stage, none);
+  const Rules rules(floor->network, none);
   for (const Objective objective : {Objective::kPaper, Objective::kSquared}) {
-    const Score score(floor->stage, by(objective));
-    const PartitionTable table(floor->stage, score, rules);
+    const Score score(floor->network, by(objective));
+    const PartitionTable table(floor->network, score, rules);
     const auto curve_of = [&](const Partition& x, const Partition& y, const Partition& z) {
       // Everybody meets in the end, so that the curve exists; whoever is born then meets x first.
       const Round everybody = completed({{{0, 1, 2, 3, 4}, {}}}, 5);
@@ -49,11 +49,11 @@ TEST(PartitionTable, HoldsWhatRulesAllowAndWhatIsPinnedShortestFirst) {
   const auto floor = floor_of(random_map(5, 3));
   Constraints constraints;
   constraints.clique_max = 2;
-  const Score score(floor->stage, by(Objective::kPaper));
-  const PartitionTable pairs(floor->stage, score, Rules(floor->stage, constraints));
+  const Score score(floor->network, by(Objective::kPaper));
+  const PartitionTable pairs(floor->network, score, Rules(floor->network, constraints));
   EXPECT_EQ(pairs.allowed(), 26);  // matchings of five islands
   constraints.pinned = {completed({{{0, 1, 2}, {}}}, 5)};
-  const PartitionTable table(floor->stage, score, Rules(floor->stage, constraints));
+  const PartitionTable table(floor->network, score, Rules(floor->network, constraints));
   EXPECT_EQ(table.allowed(), 27);
   ASSERT_EQ(table.count(), 27);
   for (int x = 1; x < table.count(); ++x) EXPECT_LE(table[x - 1].length, table[x].length);

@@ -6,10 +6,10 @@ namespace cotillion {
 namespace {
 
 double crowded_pace(const KnownClique& clique, const std::vector<int>& streams,
-                    const CliqueBook& book) {
+                    const CliqueCache& cache) {
   double pace = 0;
   for (const LaneLoad& load : clique.loads)
-    pace = std::max(pace, book.pace(load.lane, streams[load.lane]));
+    pace = std::max(pace, cache.pace(load.lane, streams[load.lane]));
   return pace;
 }
 
@@ -23,18 +23,18 @@ void total(RoundState& state) {
 
 }  // namespace
 
-RoundState state_of(const Round& round, CliqueBook& book) {
+RoundState state_of(const Round& round, CliqueCache& cache) {
   RoundState state;
-  state.groups = Grouping(round, book.stage().map().island_count());
-  state.streams.assign(std::size_t(book.stage().map().lane_count()), 0);
+  state.groups = Grouping(round, cache.network().map().island_count());
+  state.streams.assign(std::size_t(cache.network().map().lane_count()), 0);
   for (int c = 0; c < state.groups.count(); ++c) {
-    state.cliques.push_back(&book.find(state.groups.members(c)));
+    state.cliques.push_back(&cache.find(state.groups.members(c)));
     for (const LaneLoad& load : state.cliques.back()->loads)
       state.streams[load.lane] += load.streams;
   }
   for (KnownClique* clique : state.cliques) {
-    state.paces.push_back(crowded_pace(*clique, state.streams, book));
-    state.costs.push_back(book.cost(*clique, state.paces.back()));
+    state.paces.push_back(crowded_pace(*clique, state.streams, cache));
+    state.costs.push_back(cache.cost(*clique, state.paces.back()));
   }
   total(state);
   return state;
@@ -47,9 +47,9 @@ Round round_of(const RoundState& state) {
 }
 
 bool replace(const RoundState& from, std::span<const int> gone,
-             std::span<const std::vector<IslandId>> fresh, double price_most, CliqueBook& book,
+             std::span<const std::vector<IslandId>> fresh, double price_most, CliqueCache& cache,
              RoundState& into) {
-  const double payload = double(book.stage().payload().count);
+  const double payload = double(cache.network().payload().count);
   into.streams = from.streams;
   for (const int group : gone)
     for (const LaneLoad& load : from.cliques[group]->loads) into.streams[load.lane] -= load.streams;
@@ -61,7 +61,7 @@ bool replace(const RoundState& from, std::span<const int> gone,
   for (IslandId i = 0; i < from.groups.island_count(); ++i) which[i] = from.groups.group_of(i);
   std::vector<int> numbers;
   for (std::size_t k = 0; k < fresh.size(); ++k) {
-    KnownClique& clique = book.find(fresh[k]);
+    KnownClique& clique = cache.find(fresh[k]);
     int number = 0;
     if (k < gone.size()) {
       number = gone[k];
@@ -76,7 +76,7 @@ bool replace(const RoundState& from, std::span<const int> gone,
     for (const IslandId island : fresh[k]) which[island] = number;
     for (const LaneLoad& load : clique.loads) {
       into.streams[load.lane] += load.streams;
-      if (payload * book.pace(load.lane, into.streams[load.lane]) > price_most) return false;
+      if (payload * cache.pace(load.lane, into.streams[load.lane]) > price_most) return false;
     }
   }
   std::vector<int> empty(gone.begin() + std::ptrdiff_t(std::min(gone.size(), fresh.size())),
@@ -96,11 +96,11 @@ bool replace(const RoundState& from, std::span<const int> gone,
     into.costs.pop_back();
   }
   for (std::size_t c = 0; c < into.cliques.size(); ++c) {
-    const double pace = crowded_pace(*into.cliques[c], into.streams, book);
+    const double pace = crowded_pace(*into.cliques[c], into.streams, cache);
     const bool is_new = std::find(numbers.begin(), numbers.end(), int(c)) != numbers.end();
     if (pace == into.paces[c] && !is_new) continue;
     into.paces[c] = pace;
-    into.costs[c] = book.cost(*into.cliques[c], pace);
+    into.costs[c] = cache.cost(*into.cliques[c], pace);
     if (into.costs[c].price > price_most) return false;
   }
   total(into);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "search/clique_book.hpp"
+#include "search/clique_cache.hpp"
 #include "search/grouping.hpp"
 
 namespace cotillion {
@@ -21,13 +21,13 @@ struct RoundState {
   double delay = 0;                   // of the slowest
 };
 
-[[nodiscard]] RoundState state_of(const Round& round, CliqueBook& book);
+[[nodiscard]] RoundState state_of(const Round& round, CliqueCache& cache);
 [[nodiscard]] Round round_of(const RoundState& state);
 
 // `into` becomes `from` with the groups numbered in `gone` replaced by `fresh` ones of the same
 // islands. False as soon as the price is known to pass `price_most`; `into` is of no use then.
 [[nodiscard]] bool replace(const RoundState& from, std::span<const int> gone,
                            std::span<const std::vector<IslandId>> fresh, double price_most,
-                           CliqueBook& book, RoundState& into);
+                           CliqueCache& cache, RoundState& into);
 
 }  // namespace cotillion

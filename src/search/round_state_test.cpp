@@ -38,20 +38,20 @@ Map uneven_map(int islands, std::uint64_t seed) {
   return map;
 }
 
-// A floor with a book and its settings, all from a seed.
+// A floor with a cache and its settings, all from a seed.
 struct Setting {
   std::unique_ptr<testing::Floor> floor;
-  CliqueBook book;
+  CliqueCache cache;
   int n;
   explicit Setting(std::uint64_t seed)
       : floor(floor_of(uneven_map(2 + int(seed % 9), seed),
                        {kTechnologies[seed % 4], seed % 7 == 6})),
-        book(floor->stage, PlanSettings{}.fragments),
+        cache(floor->network, PlanSettings{}.fragments),
         n(floor->map.island_count()) {}
   [[nodiscard]] Neighbourhood neighbourhood() const {
     const Constraints none;
-    const Rules rules(floor->stage, none);
-    return Neighbourhood(PairPrices(floor->stage, rules, PlanSettings{}.fragments), n);
+    const Rules rules(floor->network, none);
+    return Neighbourhood(PairPrices(floor->network, rules, PlanSettings{}.fragments), n);
   }
   [[nodiscard]] Round round(std::uint64_t seed) const {
     return random_schedule(n, 1, seed).rounds[0];
@@ -81,8 +81,8 @@ TEST(RoundState, PricesAreThoseOfThePlan) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     Setting setting(seed);
     const Round round = setting.round(seed);
-    const RoundState state = state_of(round, setting.book);
-    const Plan plan = make_plan(setting.floor->stage, {"", {round}});
+    const RoundState state = state_of(round, setting.cache);
+    const Plan plan = make_plan(setting.floor->network, {"", {round}});
     for (std::size_t c = 0; c < round.cliques.size(); ++c) {
       const PlannedClique& planned = plan.rounds[0].cliques[c];
       ASSERT_EQ(std::isfinite(state.costs[c].price), planned.feasible) << "seed " << seed;
@@ -109,13 +109,13 @@ TEST(RoundState, ReplacingCliquesEqualsStartingAfresh) {
     Setting setting(seed);
     const Neighbourhood neighbourhood = setting.neighbourhood();
     Random random(seed);
-    RoundState state = state_of(setting.round(seed), setting.book), next;
+    RoundState state = state_of(setting.round(seed), setting.cache), next;
     Move move;
     for (int step = 0; step < 60; ++step) {
       const std::string where = "seed " + std::to_string(seed) + ", step " + std::to_string(step);
-      if (!draw_move(state, neighbourhood, -1, setting.floor->stage, random, move)) continue;
-      ASSERT_TRUE(replace(state, move.gone, move.fresh, kInfinity, setting.book, next)) << where;
-      CliqueBook other(setting.floor->stage, PlanSettings{}.fragments);
+      if (!draw_move(state, neighbourhood, -1, setting.floor->network, random, move)) continue;
+      ASSERT_TRUE(replace(state, move.gone, move.fresh, kInfinity, setting.cache, next)) << where;
+      CliqueCache other(setting.floor->network, PlanSettings{}.fragments);
       ASSERT_NO_FATAL_FAILURE(expect_same(next, state_of(round_of(next), other), where));
       std::swap(state, next);
     }
@@ -125,7 +125,7 @@ TEST(RoundState, ReplacingCliquesEqualsStartingAfresh) {
 TEST(RoundState, ManyCliquesAtOnceCanBeReplaced) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Setting setting(seed);
-    const RoundState state = state_of(setting.round(seed), setting.book);
+    const RoundState state = state_of(setting.round(seed), setting.cache);
     const Round whole = setting.round(seed + 1'000);
     std::vector<int> gone;
     for (int c = 0; c < state.groups.count(); ++c) gone.push_back(c);
@@ -133,9 +133,9 @@ TEST(RoundState, ManyCliquesAtOnceCanBeReplaced) {
     std::vector<std::vector<IslandId>> fresh;
     for (const Clique& clique : whole.cliques) fresh.push_back(clique.islands);
     RoundState next;
-    ASSERT_TRUE(replace(state, gone, fresh, kInfinity, setting.book, next)) << "seed " << seed;
+    ASSERT_TRUE(replace(state, gone, fresh, kInfinity, setting.cache, next)) << "seed " << seed;
     ASSERT_NO_FATAL_FAILURE(
-        expect_same(next, state_of(whole, setting.book), "seed " + std::to_string(seed)));
+        expect_same(next, state_of(whole, setting.cache), "seed " + std::to_string(seed)));
   }
 }
 
@@ -145,16 +145,16 @@ TEST(RoundState, ReplacingIsRefusedExactlyWhenThePriceIsTooHigh) {
     Setting setting(seed);
     const Neighbourhood neighbourhood = setting.neighbourhood();
     Random random(seed);
-    RoundState state = state_of(setting.round(seed), setting.book), next, limited;
+    RoundState state = state_of(setting.round(seed), setting.cache), next, limited;
     Move move;
     for (int step = 0; step < 30; ++step) {
-      if (!draw_move(state, neighbourhood, -1, setting.floor->stage, random, move)) continue;
-      ASSERT_TRUE(replace(state, move.gone, move.fresh, kInfinity, setting.book, next));
+      if (!draw_move(state, neighbourhood, -1, setting.floor->network, random, move)) continue;
+      ASSERT_TRUE(replace(state, move.gone, move.fresh, kInfinity, setting.cache, next));
       // Just at the price, just below it, and anywhere.
       const double price = next.price;
       for (const double most : {price, price * (1 - 1e-9), 2 * random.unit() * price, 6e11}) {
         const bool expected = price <= most;
-        const bool done = replace(state, move.gone, move.fresh, most, setting.book, limited);
+        const bool done = replace(state, move.gone, move.fresh, most, setting.cache, limited);
         ASSERT_EQ(done, expected) << "seed " << seed << ", step " << step << ": " << price
                                   << " ps, at most " << most;
         (done ? taken : refused) += 1;
@@ -166,42 +166,42 @@ TEST(RoundState, ReplacingIsRefusedExactlyWhenThePriceIsTooHigh) {
   EXPECT_GT(taken, 500);
 }
 
-TEST(CliqueBook, AnswersDoNotDependOnWhatIsInIt) {
+TEST(CliqueCache, AnswersDoNotDependOnWhatIsInIt) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Setting setting(seed);
-    CliqueBook& book = setting.book;
+    CliqueCache& cache = setting.cache;
     const Round round = setting.round(seed);
-    const RoundState empty = state_of(round, book);
+    const RoundState empty = state_of(round, cache);
     const double price = empty.price, delay = empty.delay;
-    for (std::uint64_t k = 0; k < 20; ++k) (void)state_of(setting.round(seed * 100 + k), book);
-    const RoundState filled = state_of(round, book);
+    for (std::uint64_t k = 0; k < 20; ++k) (void)state_of(setting.round(seed * 100 + k), cache);
+    const RoundState filled = state_of(round, cache);
     ASSERT_EQ(filled.price, price) << "seed " << seed;
     ASSERT_EQ(filled.delay, delay) << "seed " << seed;
     ASSERT_EQ(filled.cliques, empty.cliques) << "a clique is found again, not worked out again";
-    book.forget();
-    const RoundState again = state_of(round, book);
+    cache.forget();
+    const RoundState again = state_of(round, cache);
     ASSERT_EQ(again.price, price) << "seed " << seed;
     ASSERT_EQ(again.delay, delay) << "seed " << seed;
   }
 }
 
-TEST(CliqueBook, HoldsThousandsOfCliquesApart) {
+TEST(CliqueCache, HoldsThousandsOfCliquesApart) {
   const auto floor = floor_of(random_map(14, 3));
-  CliqueBook book(floor->stage, 8);
+  CliqueCache cache(floor->network, 8);
   std::vector<KnownClique*> known;
   for (int pass = 0; pass < 2; ++pass)
     for (unsigned set = 1; set < 1u << 14; ++set) {
       std::vector<IslandId> islands;
       for (IslandId i = 0; i < 14; ++i)
         if ((set >> i & 1) != 0) islands.push_back(i);
-      KnownClique& clique = book.find(islands);
+      KnownClique& clique = cache.find(islands);
       ASSERT_EQ(clique.islands, islands);
       if (pass == 0)
         known.push_back(&clique);
       else
         ASSERT_EQ(known[set - 1], &clique);
     }
-  EXPECT_FALSE(book.full());
+  EXPECT_FALSE(cache.full());
 }
 
 }  // namespace

@@ -14,14 +14,14 @@ class Score {
  public:
   // With `within` the least area within a length is sought: rounds that are shorter count as that
   // long, and rounds that are longer count far more than they are.
-  Score(const Stage& stage, PlanSettings settings, double within = 0)
-      : stage_(stage), settings_(std::move(settings)), within_(within) {}
+  Score(const NetworkModel& network, PlanSettings settings, double within = 0)
+      : network_(network), settings_(std::move(settings)), within_(within) {}
 
   // Of rounds of this price; who is in them matters only under an egress cap.
   [[nodiscard]] double length(double round_ps, const std::vector<const Grouping*>& rounds) const;
   [[nodiscard]] double value(double length_ps, double delay_ps, double area) const {
-    return staleness_of_equal_rounds(settings_.objective, Seconds::from_ps(length_ps), area,
-                                     Seconds::from_ps(delay_ps))
+    return staleness_of_equal_rounds(settings_.objective, RealDuration::from_ps(length_ps), area,
+                                     RealDuration::from_ps(delay_ps))
         .ps;
   }
   // The area at which the value reaches `value`; below zero when no area is small enough.
@@ -45,7 +45,7 @@ class Score {
   [[nodiscard]] const PlanSettings& settings() const { return settings_; }
 
  private:
-  const Stage& stage_;
+  const NetworkModel& network_;
   PlanSettings settings_;
   static constexpr int kSteepness = 8;
   double within_;

@@ -54,18 +54,18 @@ std::int64_t steps_for(int islands) {
 
 class Search {
  public:
-  Search(const Stage& stage, const SearchSettings& settings, Workers& workers)
-      : stage_(stage),
+  Search(const NetworkModel& network, const SearchSettings& settings, Workers& workers)
+      : network_(network),
         settings_(settings),
         workers_(workers),
-        rules_(stage, settings.constraints),
-        score_(stage, settings.plan),
-        pairs_(stage, rules_, settings.plan.fragments),
-        neighbourhood_(pairs_, stage.map().island_count()) {
-    const std::size_t held = 2 * CliqueBook::kHeldMost / std::size_t(std::max(2, workers.count()));
+        rules_(network, settings.constraints),
+        score_(network, settings.plan),
+        pairs_(network, rules_, settings.plan.fragments),
+        neighbourhood_(pairs_, network.map().island_count()) {
+    const std::size_t held = 2 * CliqueCache::kHeldMost / std::size_t(std::max(2, workers.count()));
     for (int w = 0; w < workers.count(); ++w)
-      books_.push_back(std::make_unique<CliqueBook>(stage, settings.plan.fragments, held));
-    small_ = stage.map().island_count() <= kSmallIslandsMax && settings.exact;
+      caches_.push_back(std::make_unique<CliqueCache>(network, settings.plan.fragments, held));
+    small_ = network.map().island_count() <= kSmallIslandsMax && settings.exact;
     // What is resumed may be longer than what we would look for.
     int longest = small_ ? kExactPeriod : kAnnealedPeriod;
     for (const Schedule& start : settings.starts)
@@ -74,7 +74,7 @@ class Search {
   }
 
   SearchResult run() {
-    sow();
+    price_seeds();
     bound();
     anneal(kLaps);
     prove();
@@ -96,7 +96,7 @@ class Search {
     if (!settings_.progress) return;
     told_ = std::max(told_, result_.evaluated + more);
     seen_ = std::min({seen_, best, incumbent()});
-    settings_.progress({doing, told_, Seconds::from_ps(seen_), result_.bound});
+    settings_.progress({doing, told_, RealDuration::from_ps(seen_), result_.bound});
   }
 
   [[nodiscard]] double incumbent() const {
@@ -106,13 +106,13 @@ class Search {
 
   void trace() {
     if (kept_.empty()) return;
-    result_.trace.push_back({result_.evaluated, Seconds::from_ps(incumbent()), result_.bound});
+    result_.trace.push_back({result_.evaluated, RealDuration::from_ps(incumbent()), result_.bound});
   }
 
   void bound() {
     if (!settings_.bounded) return;
     tell("lower bound", 0, kInfinity);
-    const LowerBound bound = lower_bound(stage_, score_, rules_, [this] { return stopped(); });
+    const LowerBound bound = lower_bound(network_, score_, rules_, [this] { return stopped(); });
     result_.bound = bound.value;
     result_.bound_reason = bound.reason;
   }
@@ -129,10 +129,10 @@ class Search {
   }
 
   // Prices every seed; the best of each family stands for it.
-  void sow() {
+  void price_seeds() {
     tell("seeds", 0, kInfinity);
     Random random(settings_.seed);
-    std::vector<Seed> seeds = make_seeds(pairs_, rules_, result_.period_max, *books_[0], random,
+    std::vector<Seed> seeds = make_seeds(pairs_, rules_, result_.period_max, *caches_[0], random,
                                          [this] { return stopped(); });
     for (const Schedule& start : settings_.starts)
       if (rules_.allows(start) && int(start.rounds.size()) <= result_.period_max)
@@ -141,9 +141,9 @@ class Search {
     workers_.run(int(seeds.size()), [&](int task, int worker) {
       // Named ones are quick, and better than no answer.
       if (task >= kSeedsAlways && stopped()) return;
-      Walker walker(rules_, score_, neighbourhood_, *books_[worker]);
+      Walker walker(rules_, score_, neighbourhood_, *caches_[worker]);
       if (walker.begin(seeds[task].schedule)) starts_[task] = walker.best();
-      if (books_[worker]->full()) books_[worker]->forget();
+      if (caches_[worker]->full()) caches_[worker]->forget();
       if (worker == 0) tell("seeds", task, kInfinity);
     });
     result_.evaluated += std::int64_t(seeds.size());
@@ -155,7 +155,7 @@ class Search {
           std::find_if(result_.families.begin(), result_.families.end(),
                        [&](const SeedScore& score) { return score.family == seeds[k].family; });
       const SeedScore score{seeds[k].family, starts_[k].schedule,
-                            Seconds::from_ps(starts_[k].value)};
+                            RealDuration::from_ps(starts_[k].value)};
       if (known == result_.families.end())
         result_.families.push_back(score);
       else if (score.staleness < known->staleness)
@@ -170,11 +170,11 @@ class Search {
   }
 
   void anneal(int laps) {
-    if (starts_.empty() || stage_.map().island_count() < 2) return;
+    if (starts_.empty() || network_.map().island_count() < 2) return;
     std::int64_t steps =
-        settings_.steps > 0 ? settings_.steps : steps_for(stage_.map().island_count());
+        settings_.steps > 0 ? settings_.steps : steps_for(network_.map().island_count());
     if (small_ && settings_.steps == 0) steps /= 32;  // the proof does the rest
-    const std::int64_t islands = stage_.map().island_count();
+    const std::int64_t islands = network_.map().island_count();
     const std::int64_t longest = kStepsOfLong * islands * islands * kLaps;
     walks_ = int(std::clamp<std::int64_t>(steps / longest, kWalksMin, kWalksMax));
     const std::int64_t of_walk = std::max<std::int64_t>(1, steps / (walks_ * kLaps));
@@ -213,13 +213,13 @@ class Search {
     std::vector<std::int64_t> evaluated(std::size_t(walks_), 0);
     std::int64_t spoken = 0;  // by the worker that speaks
     workers_.run(walks_, [&](int walk, int worker) {
-      Walker walker(rules_, score_, neighbourhood_, *books_[worker]);
+      Walker walker(rules_, score_, neighbourhood_, *caches_[worker]);
       if (!walker.begin(beginning(lap, walk))) return;
       WalkSettings walking;
       walking.steps = steps;
       const auto& heat = lap == 0 || walk % 2 == 1 ? kFromSeed : kFromFound;
       // A walk that is short for its map has no time to cool.
-      const double islands = double(stage_.map().island_count());
+      const double islands = double(network_.map().island_count());
       const double calm = std::min(1.0, double(steps) / (double(kStepsToCool) * islands));
       walking.hot = heat[0] * calm * (walk % kHotOneIn == kHotOneIn - 1 ? kHotter : 1);
       walking.cold = heat[1] * calm;
@@ -245,7 +245,7 @@ class Search {
   // The annealer measures roughly; a proof has to beat what the planner itself says.
   void measure_kept() {
     for (Standing& kept : kept_) {
-      const Plan plan = make_plan(stage_, kept.schedule, settings_.plan);
+      const Plan plan = make_plan(network_, kept.schedule, settings_.plan);
       kept.value = plan.staleness().ps;
     }
     std::stable_sort(kept_.begin(), kept_.end(), ahead);
@@ -258,7 +258,8 @@ class Search {
     const Standing to_beat =
         kept_.empty() ? Standing{{}, kInfinity, kInfinity, kInfinity} : kept_[0];
     ExactResult exact = search_exactly(
-        stage_, score_, rules_, result_.period_max, to_beat, workers_, [this] { return stopped(); },
+        network_, score_, rules_, result_.period_max, to_beat, workers_,
+        [this] { return stopped(); },
         [this](int period, double done) {
           tell(fmt::format("proof for {} rounds, {:.0f} %", period, 100 * done), 0, kInfinity);
         });
@@ -268,7 +269,7 @@ class Search {
     result_.period_proven = exact.period_proven;
     result_.certified = exact.period_proven == result_.period_max && !kept_.empty();
     result_.class_size = exact.class_size;
-    if (result_.certified) result_.bound = Seconds::from_ps(incumbent());
+    if (result_.certified) result_.bound = RealDuration::from_ps(incumbent());
     trace();
   }
 
@@ -276,7 +277,7 @@ class Search {
   void descend() {
     if (result_.certified || kept_.empty() || stopped()) return;
     tell("last steps", 0, kInfinity);
-    keep(descended(stage_, score_, rules_, kept_[0], *books_[0], kLooksOfDescent,
+    keep(descended(network_, score_, rules_, kept_[0], *caches_[0], kLooksOfDescent,
                    [this] { return stopped(); }));
     trace();
   }
@@ -289,7 +290,7 @@ class Search {
       if (result_.found && (result_.stopped || kept_[k].value > kept_[0].value * (1 + kMeasuredTo)))
         break;
       kept_[k].schedule.name = "search";
-      Plan plan = make_plan(stage_, kept_[k].schedule, settings_.plan);
+      Plan plan = make_plan(network_, kept_[k].schedule, settings_.plan);
       if (result_.found && plan.staleness().ps >= result_.plan.staleness().ps * (1 - 1e-12))
         continue;
       result_.found = true;
@@ -313,24 +314,24 @@ class Search {
     std::vector<Schedule> starts;
     for (const Standing& kept : kept_) starts.push_back(kept.schedule);
     for (const SeedScore& family : result_.families) starts.push_back(family.schedule);
-    result_.frontier = best_areas(stage_, settings_, rules_, neighbourhood_, starts,
-                                  result_.period_max, books_, workers_);
+    result_.frontier = best_areas(network_, settings_, rules_, neighbourhood_, starts,
+                                  result_.period_max, caches_, workers_);
   }
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   const SearchSettings& settings_;
   Workers& workers_;
   Rules rules_;
   Score score_;
   PairPrices pairs_;
   Neighbourhood neighbourhood_;
-  std::vector<std::unique_ptr<CliqueBook>> books_;  // by worker
+  std::vector<std::unique_ptr<CliqueCache>> caches_;  // by worker
   bool small_ = false;
   std::int64_t told_ = 0;
   double seen_ = kInfinity;
   int lap_ = 0;
   int walks_ = kWalksMin;         // in a lap
-  std::vector<Standing> starts_;  // seeds that can be danced, best first
+  std::vector<Standing> starts_;  // seeds that can be stepped, best first
   std::vector<Standing> kept_;    // best first
   SearchResult result_;
 };
@@ -341,8 +342,8 @@ double SearchResult::gap() const {
   return bound.ps > 0 ? plan.staleness().ps / bound.ps - 1 : kInfinity;
 }
 
-SearchResult search(const Stage& stage, const SearchSettings& settings, Workers& workers) {
-  return Search(stage, settings, workers).run();
+SearchResult search(const NetworkModel& network, const SearchSettings& settings, Workers& workers) {
+  return Search(network, settings, workers).run();
 }
 
 }  // namespace cotillion

@@ -25,8 +25,8 @@ inline constexpr int kAnnealedPeriod = 8;  // likewise
 struct SearchProgress {
   std::string doing;           // "annealing, lap 3 of 12"
   std::int64_t evaluated = 0;  // schedules looked at so far
-  Seconds incumbent;           // infinite before the first
-  Seconds bound;               // zero before it is known
+  RealDuration incumbent;      // infinite before the first
+  RealDuration bound;          // zero before it is known
 };
 
 struct SearchSettings {
@@ -50,18 +50,18 @@ inline constexpr std::string_view kResumedFamily = "resumed";
 struct SeedScore {
   std::string family;
   Schedule schedule;
-  Seconds staleness;
+  RealDuration staleness;
 };
 
 struct TracePoint {
   std::int64_t evaluated = 0;
-  Seconds incumbent;
-  Seconds bound;
+  RealDuration incumbent;
+  RealDuration bound;
 };
 
 // A schedule with the least area known among those with rounds as short.
 struct FrontierPoint {
-  Seconds length;
+  RealDuration length;
   double area = 0;  // A, or A₂ under a squared objective
 };
 
@@ -69,7 +69,7 @@ struct SearchResult {
   bool found = false;  // otherwise nothing allowed is feasible and settles, or nothing was reached
   Schedule schedule;
   Plan plan;
-  Seconds bound;               // no allowed schedule is better; the staleness itself when certified
+  RealDuration bound;          // no allowed schedule is better; the staleness itself when certified
   std::string bound_reason;    // in words
   bool certified = false;      // the best of all allowed schedules of periods up to `period_max`
   int period_proven = 0;       // the best of all periods up to this one, where that was tried
@@ -85,7 +85,7 @@ struct SearchResult {
   [[nodiscard]] double gap() const;  // relative, of the staleness above the bound
 };
 
-[[nodiscard]] SearchResult search(const Stage& stage, const SearchSettings& settings,
+[[nodiscard]] SearchResult search(const NetworkModel& network, const SearchSettings& settings,
                                   Workers& workers);
 
 }  // namespace cotillion

@@ -38,20 +38,20 @@ struct Ground {
   Score score;
   PairPrices pairs;
   Neighbourhood neighbourhood;
-  CliqueBook book;
+  CliqueCache cache;
   Schedule start;
 
   explicit Ground(int islands)
       : floor(testing::floor_of(map_of_size(islands))),
-        rules(floor->stage, constraints),
-        score(floor->stage, settings),
-        pairs(floor->stage, rules, settings.fragments),
+        rules(floor->network, constraints),
+        score(floor->network, settings),
+        pairs(floor->network, rules, settings.fragments),
         neighbourhood(pairs, islands),
-        book(floor->stage, settings.fragments) {
+        cache(floor->network, settings.fragments) {
     Random random(1);
     double best = kInfinity;
-    for (const Seed& seed : make_seeds(pairs, rules, kAnnealedPeriod, book, random)) {
-      Walker walker(rules, score, neighbourhood, book);
+    for (const Seed& seed : make_seeds(pairs, rules, kAnnealedPeriod, cache, random)) {
+      Walker walker(rules, score, neighbourhood, cache);
       // Every change of a period of one round never settles: nothing to be measured.
       if (seed.schedule.rounds.size() < 2) continue;
       if (!walker.begin(seed.schedule) || walker.best().value >= best) continue;
@@ -71,8 +71,8 @@ Ground& ground(int islands) {
 // As a search walks: most changes are refused at the first sign of being worse.
 void walk(benchmark::State& state) {
   Ground& here = ground(int(state.range(0)));
-  Walker walker(here.rules, here.score, here.neighbourhood, here.book);
-  if (!walker.begin(here.start)) return state.SkipWithError("the seed cannot be danced");
+  Walker walker(here.rules, here.score, here.neighbourhood, here.cache);
+  if (!walker.begin(here.start)) return state.SkipWithError("the seed cannot be stepped");
   Random random(7);
   WalkSettings settings;
   settings.steps = state.range(0) >= 1000 ? 500 : 5000;
@@ -97,7 +97,7 @@ struct Changes {
 
   explicit Changes(Ground& here) {
     const int n = here.floor->map.island_count(), wanted = n >= 1000 ? 4 : 64;
-    for (const Round& round : here.start.rounds) rounds.push_back(state_of(round, here.book));
+    for (const Round& round : here.start.rounds) rounds.push_back(state_of(round, here.cache));
     for (const RoundState& round : rounds) groups.push_back(&round.groups);
     AreaMeter meter(n, false, AreaMeter::Care::kSearch);
     benchmark::DoNotOptimize(meter.start(groups, kInfinity));
@@ -106,8 +106,8 @@ struct Changes {
     while (int(list.size()) < wanted) {
       Change change{int(random.between(0, std::int64_t(rounds.size()) - 1)), {}, here.start};
       const RoundState& round = rounds[change.round];
-      if (!draw_move(round, here.neighbourhood, -1, here.floor->stage, random, change.move) ||
-          !replace(round, change.move.gone, change.move.fresh, 1e18, here.book, next))
+      if (!draw_move(round, here.neighbourhood, -1, here.floor->network, random, change.move) ||
+          !replace(round, change.move.gone, change.move.fresh, 1e18, here.cache, next))
         continue;
       change.schedule.rounds[change.round] = round_of(next);
       if (!here.rules.allows(change.schedule) || !connects_all(change.schedule, n) ||
@@ -129,7 +129,7 @@ void change_in_full(benchmark::State& state) {
   for (auto _ : state) {
     const Change& change = changes.list[k++ % changes.list.size()];
     benchmark::DoNotOptimize(replace(changes.rounds[change.round], change.move.gone,
-                                     change.move.fresh, kInfinity, here.book, next));
+                                     change.move.fresh, kInfinity, here.cache, next));
     benchmark::DoNotOptimize(meter.changed(change.round, next.groups, kInfinity));
   }
   state.SetItemsProcessed(state.iterations());
@@ -138,19 +138,19 @@ void change_in_full(benchmark::State& state) {
 BENCHMARK(change_in_full)->Arg(9)->Arg(40)->Arg(100)->Arg(1000)->Unit(benchmark::kMicrosecond);
 
 // The dearest clique of all rounds, every one of them routed, counted and priced anew.
-double plain_price(const Stage& stage, const Schedule& schedule, PriceScratch& scratch) {
+double plain_price(const NetworkModel& network, const Schedule& schedule, PriceScratch& scratch) {
   double price = 0;
   for (const Round& round : schedule.rounds) {
-    const RoundRates rates = rates_of(stage, round);
+    const RoundRates rates = rates_of(network, round);
     for (std::size_t c = 0; c < round.cliques.size(); ++c) {
       const Clique& clique = round.cliques[c];
       if (clique.size() < 2) continue;
       CliqueLatencies latencies;
-      stage.latencies(clique, latencies);
+      network.latencies(clique, latencies);
       const CliqueShape shape = shape_of(latencies, {}, scratch);
-      const double pace = ps_per_byte(rates.bounds[c].rate) * stage.wire_factor();
-      const Pace best =
-          best_pace(shape, double(stage.payload().count), stage.memory(clique.islands[0]), pace);
+      const double pace = ps_per_byte(rates.bounds[c].rate) * network.wire_factor();
+      const Pace best = best_pace(shape, double(network.payload().count),
+                                  network.memory(clique.islands[0]), pace);
       price = std::max(price, best.feasible ? best.price_ps : kInfinity);
     }
   }
@@ -218,12 +218,12 @@ void plain(benchmark::State& state) {
   std::size_t k = 0;
   for (auto _ : state) {
     const Change& change = changes.list[k++ % changes.list.size()];
-    const double price = plain_price(here.floor->stage, change.schedule, scratch);
+    const double price = plain_price(here.floor->network, change.schedule, scratch);
     const double area = plain_area(change.schedule, n);
     state.PauseTiming();  // both ways must have evaluated the same thing
     RoundState next;
     const bool done = replace(changes.rounds[change.round], change.move.gone, change.move.fresh,
-                              kInfinity, here.book, next);
+                              kInfinity, here.cache, next);
     double dearest = next.price;
     for (int r = 0; r < int(changes.rounds.size()); ++r)
       if (r != change.round) dearest = std::max(dearest, changes.rounds[r].price);
@@ -244,7 +244,7 @@ void certify_nine_cities(benchmark::State& state) {
   SearchSettings settings;
   settings.steps = 10'000;
   Alone alone;
-  for (auto _ : state) benchmark::DoNotOptimize(search(floor->stage, settings, alone).certified);
+  for (auto _ : state) benchmark::DoNotOptimize(search(floor->network, settings, alone).certified);
 }
 BENCHMARK(certify_nine_cities)->Arg(0)->Arg(32'000'000'000)->Unit(benchmark::kMillisecond);
 

@@ -64,7 +64,7 @@ TEST(SearchRules, AnswersObeyEveryConstraint) {
       settings.constraints = constraints;
       const SearchResult found = alone(*floor, settings);
       ASSERT_TRUE(found.found) << floor->map.name;
-      const Rules rules(floor->stage, constraints);
+      const Rules rules(floor->network, constraints);
       EXPECT_TRUE(rules.allows(found.schedule)) << floor->map.name;
       EXPECT_LE(int(found.schedule.rounds.size()), found.period_max);
       EXPECT_LE(found.bound, found.plan.staleness());
@@ -79,16 +79,16 @@ TEST(SearchRules, ProofsStopWhenAsked) {
   settings.constraints.clique_max = 2;
   const SearchResult whole = alone(*floor, settings);
   ASSERT_TRUE(whole.certified);
-  for (const int patience : {0, 8, 20}) {
+  for (const int timeout : {0, 8, 20}) {
     bool proving = false;
     int asked = 0;
     settings.progress = [&](const SearchProgress& progress) {
       proving = progress.doing.starts_with("proof");
     };
-    settings.stop = [&] { return proving && ++asked > patience; };
+    settings.stop = [&] { return proving && ++asked > timeout; };
     const SearchResult found = alone(*floor, settings);
     EXPECT_TRUE(found.stopped) << "asked " << asked << " times";
-    EXPECT_FALSE(found.certified) << "patience " << patience;
+    EXPECT_FALSE(found.certified) << "timeout " << timeout;
     EXPECT_TRUE(found.found);
     EXPECT_LT(found.evaluated, whole.evaluated);
   }
@@ -111,9 +111,10 @@ TEST(SearchRules, IslandsSendNoMoreThanTheirCap) {
         EXPECT_LE(egress(*floor, capped.plan, island),
                   settings.plan.egress_most[island] * (1 + 1e-9));
       EXPECT_GE(capped.plan.staleness().ps, free.plan.staleness().ps * (1 - 1e-9));
-      // No worse than the free one danced more slowly.
-      EXPECT_LE(capped.plan.staleness().ps,
-                make_plan(floor->stage, free.schedule, settings.plan).staleness().ps * (1 + 1e-9));
+      // No worse than the free one stepped more slowly.
+      EXPECT_LE(
+          capped.plan.staleness().ps,
+          make_plan(floor->network, free.schedule, settings.plan).staleness().ps * (1 + 1e-9));
       EXPECT_LE(capped.bound, capped.plan.staleness());
     }
 }
@@ -136,7 +137,7 @@ TEST(SearchRules, OneIslandAndTwoAreEasy) {
   for (const bool exact : {true, false})
     for (const double slack_ps : {0.0, 5e9}) {
       SearchSettings settings = short_search(exact);
-      settings.plan.slack = Seconds::from_ps(slack_ps);
+      settings.plan.slack = RealDuration::from_ps(slack_ps);
       const auto one = floor_of(random_map(1, 1));
       const SearchResult lonely = alone(*one, settings);
       ASSERT_TRUE(lonely.found);
@@ -162,7 +163,7 @@ TEST(SearchRules, SaysSoWhenNothingIsPossible) {
   for (IslandId a = 0; a < 3; ++a)
     for (IslandId b = 3; b < 6; ++b) halves.constraints.apart.push_back({a, b});
   nobody.constraints.clique_max = 1;
-  nobody.plan.slack = Seconds::from_ps(1e9);
+  nobody.plan.slack = RealDuration::from_ps(1e9);
   both.constraints.together = both.constraints.apart = {{0, 1}};
   for (const bool exact : {true, false}) {
     for (SearchSettings* each : {&settings, &halves, &nobody, &both}) each->exact = exact;

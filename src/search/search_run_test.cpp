@@ -87,7 +87,7 @@ TEST(Search, TheAnswerDependsOnSeedAndStepsNotOnWhoWorks) {
       Threads two(2);
       Backwards backwards;
       for (Workers* workers : {static_cast<Workers*>(&two), static_cast<Workers*>(&backwards)}) {
-        const SearchResult other = search(floor->stage, settings, *workers);
+        const SearchResult other = search(floor->network, settings, *workers);
         EXPECT_EQ(one.schedule.rounds, other.schedule.rounds) << floor->map.name;
         EXPECT_EQ(one.plan.staleness(), other.plan.staleness());
         EXPECT_EQ(one.bound, other.bound);
@@ -137,13 +137,13 @@ TEST(Search, MixesAsWellAsIsKnownToBePossible) {
 
 TEST(Search, StopsSoonWhenAskedAndKeepsWhatItHas) {
   const auto floor = floor_of(random_map(20, 8));
-  for (const int patience : {0, 100, 400}) {
+  for (const int timeout : {0, 100, 400}) {
     std::atomic<int> asked{0};
     SearchSettings settings = annealing(1'000'000'000);
-    settings.stop = [&] { return ++asked > patience; };
+    settings.stop = [&] { return ++asked > timeout; };
     const SearchResult found = alone(*floor, settings);
     EXPECT_TRUE(found.stopped);
-    EXPECT_LT(asked, patience + 400);
+    EXPECT_LT(asked, timeout + 400);
     EXPECT_LT(found.evaluated, 1'000'000);
     // However early: named seeds are always priced.
     ASSERT_TRUE(found.found);
@@ -162,7 +162,7 @@ TEST(Search, ProgressOnlyEverImproves) {
       told.push_back(progress);
     };
     Threads workers(threads);
-    const SearchResult found = search(floor->stage, settings, workers);
+    const SearchResult found = search(floor->network, settings, workers);
     ASSERT_GT(told.size(), 10u);
     for (std::size_t k = 1; k < told.size(); ++k) {
       ASSERT_LE(told[k].incumbent, told[k - 1].incumbent) << told[k].doing;
@@ -198,7 +198,7 @@ TEST(Search, IsNoWorseThanAnySeedOrNamedSchedule) {
     EXPECT_LE(found.plan.staleness().ps, family.staleness.ps * (1 + 1e-4)) << family.family;
   for (const ScheduleName& name : schedule_names())
     if (const auto named = named_schedule(name.name, floor->map, floor->routes)) {
-      EXPECT_LE(found.plan.staleness(), make_plan(floor->stage, *named).staleness()) << name.name;
+      EXPECT_LE(found.plan.staleness(), make_plan(floor->network, *named).staleness()) << name.name;
     }
   EXPECT_LE(found.bound, found.plan.staleness());
   EXPECT_GE(found.gap(), 0);

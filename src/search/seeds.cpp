@@ -30,24 +30,24 @@ void factorise(int product, int least, int side_max, std::vector<int>& sides,
   }
 }
 
-class Sower {
+class SeedMaker {
  public:
-  Sower(const PairPrices& pairs, const Rules& rules, int period_max, CliqueBook& book,
-        Random& random, const std::function<bool()>& stop)
+  SeedMaker(const PairPrices& pairs, const Rules& rules, int period_max, CliqueCache& cache,
+            Random& random, const std::function<bool()>& stop)
       : stop_(stop),
-        stage_(book.stage()),
+        network_(cache.network()),
         pairs_(pairs),
         rules_(rules),
         period_max_(period_max),
-        book_(book),
+        cache_(cache),
         random_(random),
-        n_(stage_.map().island_count()),
-        line_(line_of_islands(stage_.map(), stage_.routes())) {}
+        n_(network_.map().island_count()),
+        line_(line_of_islands(network_.map(), network_.routes())) {}
 
-  std::vector<Seed> sow() {
+  std::vector<Seed> all() {
     named();
-    for (const auto more : {&Sower::grids, &Sower::orthogonal, &Sower::near_complete,
-                            &Sower::rarely_all, &Sower::packed})
+    for (const auto more : {&SeedMaker::grids, &SeedMaker::orthogonal, &SeedMaker::near_complete,
+                            &SeedMaker::rarely_all, &SeedMaker::packed})
       if (!stopped()) (this->*more)();
     return std::move(seeds_);
   }
@@ -73,7 +73,7 @@ class Sower {
     for (int tries = 0; tries < 2 * n_; ++tries) {
       auto repaired = rules_.repaired(round);
       if (!repaired) return std::nullopt;
-      const RoundState state = state_of(*repaired, book_);
+      const RoundState state = state_of(*repaired, cache_);
       if (std::isfinite(state.price)) return repaired;
       std::vector<Clique> cliques;
       for (std::size_t c = 0; c < state.cliques.size(); ++c) {
@@ -104,7 +104,7 @@ class Sower {
 
   void named() {
     for (const ScheduleName& name : schedule_names()) {
-      auto schedule = named_schedule(name.name, stage_.map(), stage_.routes());
+      auto schedule = named_schedule(name.name, network_.map(), network_.routes());
       if (schedule) keep(std::string(name.name), std::move(*schedule));
     }
   }
@@ -193,9 +193,9 @@ class Sower {
   // Everybody meets, but only every few rounds; regions or neighbours in between.
   void rarely_all() {
     if (n_ > rules_.clique_max()) return;
-    const auto all = named_schedule("all-to-all", stage_.map(), stage_.routes());
+    const auto all = named_schedule("all-to-all", network_.map(), network_.routes());
     for (const char* between : {"regional", "triangles", "pairs"}) {
-      const auto often = named_schedule(between, stage_.map(), stage_.routes());
+      const auto often = named_schedule(between, network_.map(), network_.routes());
       if (!all || !often) continue;
       for (std::size_t every = 2; every <= 4; ++every) {
         Schedule schedule{fmt::format("{} and all every {}", between, every), {}};
@@ -215,7 +215,7 @@ class Sower {
         if (size > std::min(rules_.clique_max(), n_) || stopped()) break;
         const int digits = int(std::ceil(std::log(double(n_)) / std::log(double(size)) - 0.01));
         Schedule schedule{fmt::format("packed:{}", size), {}};
-        Packer packer(pairs_, book_);
+        Packer packer(pairs_, cache_);
         for (int r = 0; r < std::min(std::max(digits + 1, 2), period_max_); ++r)
           schedule.rounds.push_back(packer.pack(size, factor * pairs_.connecting_price(), random_));
         keep(fmt::format("packed by {}", size), std::move(schedule));
@@ -223,11 +223,11 @@ class Sower {
   }
 
   const std::function<bool()>& stop_;
-  const Stage& stage_;
+  const NetworkModel& network_;
   const PairPrices& pairs_;
   const Rules& rules_;
   int period_max_;
-  CliqueBook& book_;
+  CliqueCache& cache_;
   Random& random_;
   int n_;
   std::vector<IslandId> line_;
@@ -237,8 +237,9 @@ class Sower {
 }  // namespace
 
 std::vector<Seed> make_seeds(const PairPrices& pairs, const Rules& rules, int period_max,
-                             CliqueBook& book, Random& random, const std::function<bool()>& stop) {
-  return Sower(pairs, rules, period_max, book, random, stop).sow();
+                             CliqueCache& cache, Random& random,
+                             const std::function<bool()>& stop) {
+  return SeedMaker(pairs, rules, period_max, cache, random, stop).all();
 }
 
 }  // namespace cotillion

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "search/clique_book.hpp"
+#include "search/clique_cache.hpp"
 #include "search/constraints.hpp"
 #include "search/pair_prices.hpp"
 
@@ -21,7 +21,7 @@ struct Seed {
 // All of them obey the rules and are feasible: cliques that are too large or cannot meet have been
 // split. Pinned rounds are put in front. `stop` is asked after the named ones.
 [[nodiscard]] std::vector<Seed> make_seeds(const PairPrices& pairs, const Rules& rules,
-                                           int period_max, CliqueBook& book, Random& random,
+                                           int period_max, CliqueCache& cache, Random& random,
                                            const std::function<bool()>& stop = {});
 
 }  // namespace cotillion

@@ -21,12 +21,12 @@ using testing::with_memory;
 // Sows on a map and checks what every seed promises.
 std::vector<Seed> sown(const testing::Floor& floor, const Constraints& constraints = {},
                        int period_max = 8, std::uint64_t seed = 1) {
-  const Rules rules(floor.stage, constraints);
-  const PairPrices pairs(floor.stage, rules, 8);
-  CliqueBook book(floor.stage, 8);
+  const Rules rules(floor.network, constraints);
+  const PairPrices pairs(floor.network, rules, 8);
+  CliqueCache cache(floor.network, 8);
   Random random(seed);
   const int n = floor.map.island_count();
-  std::vector<Seed> seeds = make_seeds(pairs, rules, period_max, book, random);
+  std::vector<Seed> seeds = make_seeds(pairs, rules, period_max, cache, random);
   for (const Seed& grain : seeds) {
     const std::string which = grain.family + ", " + grain.schedule.name + " on " + floor.map.name;
     EXPECT_TRUE(rules.allows(grain.schedule)) << which;
@@ -36,7 +36,7 @@ std::vector<Seed> sown(const testing::Floor& floor, const Constraints& constrain
     for (const Round& round : grain.schedule.rounds) {
       std::vector<Clique> cliques = round.cliques;
       EXPECT_EQ(completed(std::move(cliques), n), round) << which;
-      EXPECT_TRUE(std::isfinite(state_of(round, book).price)) << which;
+      EXPECT_TRUE(std::isfinite(state_of(round, cache).price)) << which;
     }
   }
   return seeds;

@@ -8,12 +8,12 @@
 
 namespace cotillion {
 
-SmallRounds::SmallRounds(const Stage& stage, const Rules& rules, int fragments) {
-  const int n = stage.map().island_count();
+SmallRounds::SmallRounds(const NetworkModel& network, const Rules& rules, int fragments) {
+  const int n = network.map().island_count();
   if (n < 2 || n > kSmallIslandsMax) return;
-  CliqueBook book(stage, fragments);
+  CliqueCache cache(network, fragments);
   const auto add = [&](const Round& round) {
-    const RoundState state = state_of(round, book);
+    const RoundState state = state_of(round, cache);
     if (std::isinf(state.price)) return;
     rounds_.push_back({state.price, {e_of_one(state.groups, false), e_of_one(state.groups, true)}});
   };

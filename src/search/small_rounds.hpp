@@ -11,7 +11,7 @@ namespace cotillion {
 class SmallRounds {
  public:
   // Knows nothing of larger maps.
-  SmallRounds(const Stage& stage, const Rules& rules, int fragments);
+  SmallRounds(const NetworkModel& network, const Rules& rules, int fragments);
   // At least e(1) of a round that costs no more; zero where nothing is known.
   [[nodiscard]] double survival(double price, bool squared) const;
 

@@ -22,12 +22,12 @@ double dearest(const std::vector<std::unique_ptr<RoundState>>& rounds, double Ro
 }  // namespace
 
 Walker::Walker(const Rules& rules, const Score& score, const Neighbourhood& neighbourhood,
-               CliqueBook& book)
+               CliqueCache& cache)
     : rules_(rules),
       score_(score),
       neighbourhood_(neighbourhood),
-      book_(book),
-      meter_(book.stage().map().island_count(), score.squared(), AreaMeter::Care::kSearch),
+      cache_(cache),
+      meter_(cache.network().map().island_count(), score.squared(), AreaMeter::Care::kSearch),
       other_meter_(meter_),
       spare_(std::make_unique<RoundState>()),
       best_{{}, kInfinity, kInfinity, kInfinity} {}
@@ -49,14 +49,14 @@ bool Walker::begin(const Schedule& schedule, double area_most) {
   pinned_.clear();
   std::vector<Round> left = rules_.pinned();
   for (const Round& round : schedule.rounds) {
-    rounds_.push_back(std::make_unique<RoundState>(state_of(round, book_)));
+    rounds_.push_back(std::make_unique<RoundState>(state_of(round, cache_)));
     const auto pin = std::find(left.begin(), left.end(), round);
     pinned_.push_back(pin != left.end());
     if (pin != left.end()) left.erase(pin);
   }
   price_ = dearest(rounds_, &RoundState::price);
   delay_ = dearest(rounds_, &RoundState::delay);
-  if (!std::isfinite(price_) || !connects_all(schedule, book_.stage().map().island_count()))
+  if (!std::isfinite(price_) || !connects_all(schedule, cache_.network().map().island_count()))
     return false;
   area_ = meter_.start(groupings(), area_most);
   if (!std::isfinite(area_)) return false;
@@ -74,13 +74,13 @@ void Walker::settle(double price, double delay, double area) {
   if (value_ < best_.value * (1 - 1e-12)) best_ = {schedule(), value_, length_, area_};
 }
 
-// A book that is full is emptied; what is still needed is looked up afresh. Nothing else changes,
-// or answers would depend on who had filled the book.
+// A cache that is full is emptied; what is still needed is looked up afresh. Nothing else changes,
+// or answers would depend on who had filled the cache.
 void Walker::look_up_again() {
-  book_.forget();
+  cache_.forget();
   for (const auto& round : rounds_)
     for (int group = 0; group < round->groups.count(); ++group)
-      round->cliques[group] = &book_.find(round->groups.members(group));
+      round->cliques[group] = &cache_.find(round->groups.members(group));
 }
 
 int Walker::dearest_round() const {
@@ -103,14 +103,14 @@ bool Walker::try_local(double most, Random& random) {
   }
   if (is_pinned(r)) return false;
   const RoundState& round = *rounds_[r];
-  if (!draw_move(round, neighbourhood_, around, book_.stage(), random, move_)) return false;
+  if (!draw_move(round, neighbourhood_, around, cache_.network(), random, move_)) return false;
   for (const auto& clique : move_.fresh)
     if (!rules_.allows(std::span<const IslandId>(clique))) return false;
   ++evaluated_;
   const double area_least = meter_.least_area(r, move_.gone, move_.fresh);
   const double price_most = score_.length_at(most, area_least);
   if (dearest(rounds_, &RoundState::price, r) > price_most) return false;
-  if (!replace(round, move_.gone, move_.fresh, price_most, book_, *spare_)) return false;
+  if (!replace(round, move_.gone, move_.fresh, price_most, cache_, *spare_)) return false;
   const double price = std::max(dearest(rounds_, &RoundState::price, r), spare_->price);
   const double delay = std::max(dearest(rounds_, &RoundState::delay, r), spare_->delay);
   std::vector<const Grouping*> groups = groupings();
@@ -155,7 +155,7 @@ bool Walker::try_rounds(double most, const WalkSettings& settings, const std::ve
   for (const int r : order) {
     if (r < 0) {
       const std::size_t pick = std::size_t(random.between(0, std::int64_t(pool.size()) - 1));
-      rounds.push_back(std::make_unique<RoundState>(state_of(pool[pick], book_)));
+      rounds.push_back(std::make_unique<RoundState>(state_of(pool[pick], cache_)));
     } else {
       rounds.push_back(nullptr);
     }
@@ -189,7 +189,7 @@ void Walker::walk(const WalkSettings& settings, const std::vector<Round>& pool, 
       if (stop && stop()) return;
       heat = settings.hot *
              std::pow(settings.cold / settings.hot, double(step) / double(settings.steps));
-      if (book_.full()) look_up_again();
+      if (cache_.full()) look_up_again();
     }
     const double most = value_ * (1 - heat * std::log(1 - random.unit()));
     if (random.between(1, kRoundMoveOneIn) == 1)

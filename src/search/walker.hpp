@@ -36,7 +36,7 @@ inline constexpr double kSlowestArea = 200;
 class Walker {
  public:
   Walker(const Rules& rules, const Score& score, const Neighbourhood& neighbourhood,
-         CliqueBook& book);
+         CliqueCache& cache);
 
   // False when the schedule is infeasible or never settles.
   [[nodiscard]] bool begin(const Schedule& schedule, double area_most = kSlowestArea);
@@ -66,7 +66,7 @@ class Walker {
   const Rules& rules_;
   const Score& score_;
   const Neighbourhood& neighbourhood_;
-  CliqueBook& book_;
+  CliqueCache& cache_;
   AreaMeter meter_, other_meter_;
   Rounds rounds_;
   std::vector<bool> pinned_;

@@ -20,13 +20,13 @@ struct Walked {
 Walked walk(const Floor& floor, std::uint64_t seed, std::size_t held_most) {
   const Constraints constraints;
   const PlanSettings settings;
-  const Rules rules(floor.stage, constraints);
-  const Score score(floor.stage, settings);
-  const PairPrices pairs(floor.stage, rules, settings.fragments);
-  const Neighbourhood neighbourhood(pairs, floor.stage.map().island_count());
-  CliqueBook book(floor.stage, settings.fragments, held_most);
-  Walker walker(rules, score, neighbourhood, book);
-  const auto start = named_schedule("grid", floor.stage.map(), floor.stage.routes());
+  const Rules rules(floor.network, constraints);
+  const Score score(floor.network, settings);
+  const PairPrices pairs(floor.network, rules, settings.fragments);
+  const Neighbourhood neighbourhood(pairs, floor.network.map().island_count());
+  CliqueCache cache(floor.network, settings.fragments, held_most);
+  Walker walker(rules, score, neighbourhood, cache);
+  const auto start = named_schedule("grid", floor.network.map(), floor.network.routes());
   EXPECT_TRUE(walker.begin(*start));
   WalkSettings walking;
   walking.steps = 6000;
@@ -38,7 +38,7 @@ Walked walk(const Floor& floor, std::uint64_t seed, std::size_t held_most) {
 TEST(Walker, GoesTheSameWayHoweverLittleItsBookHolds) {
   const auto floor = floor_of(example_map("geant"));
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const Walked roomy = walk(*floor, seed, CliqueBook::kHeldMost);
+    const Walked roomy = walk(*floor, seed, CliqueCache::kHeldMost);
     const Walked cramped = walk(*floor, seed, 20'000);
     EXPECT_EQ(roomy.best.value, cramped.best.value) << "seed " << seed;
     EXPECT_EQ(roomy.best.schedule.rounds, cramped.best.schedule.rounds) << "seed " << seed;
@@ -48,8 +48,8 @@ TEST(Walker, GoesTheSameWayHoweverLittleItsBookHolds) {
 
 TEST(Walker, StandsWhereThePlannerSaysItStands) {
   const auto floor = floor_of(example_map("nine-cities"));
-  const Walked walked = walk(*floor, 7, CliqueBook::kHeldMost);
-  const Plan plan = make_plan(floor->stage, walked.best.schedule);
+  const Walked walked = walk(*floor, 7, CliqueCache::kHeldMost);
+  const Plan plan = make_plan(floor->network, walked.best.schedule);
   EXPECT_NEAR(walked.best.value, plan.staleness().ps, 1e-3 * plan.staleness().ps);
   EXPECT_NEAR(walked.best.length, plan.round.ps, 1e-9 * plan.round.ps);
 }

@@ -29,23 +29,23 @@ struct Question {
 
 class Asker {
  public:
-  Asker(const Stage& stage, const SearchSettings& settings, const SearchResult& result,
+  Asker(const NetworkModel& network, const SearchSettings& settings, const SearchResult& result,
         WhyCare care)
-      : stage_(stage), settings_(settings), result_(result), care_(care) {
+      : network_(network), settings_(settings), result_(result), care_(care) {
     // What sets T: nothing else can shorten it while the schedule stays.
     for (const PlannedRound& round : result.plan.rounds)
       for (const PlannedClique& clique : round.cliques) {
         if (clique.price < result.plan.round * (1 - 1e-9)) continue;
         if (clique.binding.lane >= 0) lanes_.insert(clique.binding.lane);
-        for (const Wait& wait : clique.binding.chain) edges_.insert(stage.edge(wait.receiver));
+        for (const Wait& wait : clique.binding.chain) edges_.insert(network.edge(wait.receiver));
         if (clique.binding.kind == Binding::Kind::kMemory)
-          for (const IslandId island : clique.islands) edges_.insert(stage.edge(island));
+          for (const IslandId island : clique.islands) edges_.insert(network.edge(island));
       }
   }
 
   std::vector<Question> questions() {
     if (everything()) {
-      Map same = stage_.map();
+      Map same = network_.map();
       ask(Worth::Kind::kNothing, "nothing", same);
     }
     ask_memory();
@@ -59,11 +59,11 @@ class Asker {
   // routes have changed.
   void answer(Question& question) const {
     Worth& worth = question.worth;
-    worth.kept = worth.replanned = Seconds::from_ps(kInfinity);
+    worth.kept = worth.replanned = RealDuration::from_ps(kInfinity);
     if (worth.splits) return;
-    const Routes fresh = question.reroutes ? Routes(question.map) : Routes(stage_.routes());
-    const Stage stage(question.map, fresh, stage_.settings());
-    const Plan kept = make_plan(stage, result_.schedule, settings_.plan, &result_.plan.mixing);
+    const Routes fresh = question.reroutes ? Routes(question.map) : Routes(network_.routes());
+    const NetworkModel network(question.map, fresh, network_.settings());
+    const Plan kept = make_plan(network, result_.schedule, settings_.plan, &result_.plan.mixing);
     worth.kept = worth.replanned = kept.staleness();
     if (care_ == WhyCare::kBinding) return;
     SearchSettings again = settings_;
@@ -78,7 +78,7 @@ class Asker {
     again.steps = question.reroutes ? kStepsOfAbsence : kStepsOfReplan;
     again.starts = {result_.schedule};
     Alone alone;
-    const SearchResult found = search(stage, again, alone);
+    const SearchResult found = search(network, again, alone);
     if (found.found) worth.replanned = std::min(worth.replanned, found.plan.staleness());
   }
 
@@ -91,11 +91,11 @@ class Asker {
   }
 
   void ask_memory() {
-    if (!stage_.technology().aggregation) return;
-    const Bytes more = stage_.payload() / kMemoryShare;
-    for (std::size_t a = 0; a < stage_.map().aggregators.size(); ++a) {
+    if (!network_.technology().aggregation) return;
+    const Bytes more = network_.payload() / kMemoryShare;
+    for (std::size_t a = 0; a < network_.map().aggregators.size(); ++a) {
       if (!everything() && !edges_.contains(AggregatorId(a))) continue;
-      Map map = stage_.map();
+      Map map = network_.map();
       EdgeSpec& spec = map.aggregators[a].spec;
       if (spec.memory.count > std::numeric_limits<std::int64_t>::max() / 2) continue;
       spec.memory = spec.memory + more;
@@ -107,8 +107,8 @@ class Asker {
   }
 
   void ask_access() {
-    for (IslandId i = 0; i < stage_.map().island_count(); ++i) {
-      Map map = stage_.map();
+    for (IslandId i = 0; i < network_.map().island_count(); ++i) {
+      Map map = network_.map();
       if (!everything() && !lanes_.contains(lane_up(map, i)) && !lanes_.contains(lane_down(map, i)))
         continue;
       map.islands[i].up = map.islands[i].up * kMore;
@@ -119,10 +119,10 @@ class Asker {
   }
 
   void ask_rates() {
-    for (std::size_t k = 0; k < stage_.map().links.size(); ++k) {
+    for (std::size_t k = 0; k < network_.map().links.size(); ++k) {
       if (!everything() && !lanes_.contains(LaneId(2 * k)) && !lanes_.contains(LaneId(2 * k + 1)))
         continue;
-      Map map = stage_.map();
+      Map map = network_.map();
       for (BitsPerSecond& rate : map.links[k].rate) rate = rate * kMore;
       ask(Worth::Kind::kRate, fmt::format("10 % more rate on {}", link_name(map, map.links[k])),
           map);
@@ -130,8 +130,8 @@ class Asker {
   }
 
   void ask_absence() {
-    for (std::size_t k = 0; k < stage_.map().links.size(); ++k) {
-      const Map& map = stage_.map();
+    for (std::size_t k = 0; k < network_.map().links.size(); ++k) {
+      const Map& map = network_.map();
       const Link& link = map.links[k];
       auto less = without_link(
           map, fmt::format("{}-{}", place_name(map, link.ends[0]), place_name(map, link.ends[1])));
@@ -141,7 +141,7 @@ class Asker {
     }
   }
 
-  const Stage& stage_;
+  const NetworkModel& network_;
   const SearchSettings& settings_;
   const SearchResult& result_;
   WhyCare care_;
@@ -152,19 +152,19 @@ class Asker {
 
 }  // namespace
 
-Why why(const Stage& stage, const SearchSettings& settings, const SearchResult& result,
+Why why(const NetworkModel& network, const SearchSettings& settings, const SearchResult& result,
         WhyCare care, Workers& workers) {
   Why answer;
   answer.baseline = result.plan.staleness();
   for (const PlannedRound& round : result.plan.rounds)
     answer.spare.push_back(result.plan.round - round.planned);
-  const Rules rules(stage, settings.constraints);
-  const Score score(stage, settings.plan);
-  CliqueBook book(stage, settings.plan.fragments);
+  const Rules rules(network, settings.constraints);
+  const Score score(network, settings.plan);
+  CliqueCache cache(network, settings.plan.fragments);
   answer.alternatives =
-      neighbours_of(stage, score, rules, result.schedule, book, kLooks, settings.stop);
+      neighbours_of(network, score, rules, result.schedule, cache, kLooks, settings.stop);
 
-  Asker asker(stage, settings, result, care);
+  Asker asker(network, settings, result, care);
   std::vector<Question> questions = asker.questions();
   workers.run(int(questions.size()), [&](int task, int worker) {
     if (settings.stop && settings.stop()) return;

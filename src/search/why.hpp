@@ -15,16 +15,17 @@ struct Worth {
   enum class Kind { kNothing, kMemory, kAccess, kRate, kAbsence };
   Kind kind = Kind::kNothing;
   std::string what;   // "100 MB more memory at HKG", "10 % more on TYO–FRA", "without TYO–FRA"
-  Seconds kept;       // the schedule kept; infinite when it is infeasible then
-  Seconds replanned;  // searched again from there, and never worse than kept
-  bool splits = false;  // the map falls apart without it
+  RealDuration kept;  // the schedule kept; infinite when it is infeasible then
+  RealDuration replanned;  // searched again from there, and never worse than kept
+  bool splits = false;     // the map falls apart without it
 };
 
 struct Why {
-  std::vector<Seconds> spare;  // by round: how much longer it could take for nothing
+  std::vector<RealDuration> spare;  // by round: how much longer it could take for nothing
   Neighbours alternatives;
   std::vector<Worth> worths;  // what helps most first; then absences, what hurts most first
-  Seconds baseline;     // the same search again with nothing changed: what worths are measured from
+  RealDuration
+      baseline;         // the same search again with nothing changed: what worths are measured from
   bool proven = false;  // absences were
   bool asked = false;   // otherwise it was stopped before, and nothing is known of worths
   bool complete = false;  // every edge, island and link was asked; else only what binds
@@ -34,7 +35,7 @@ struct Why {
 // annealing; or also proven again without each link, where the answer itself was proven.
 enum class WhyCare { kBinding, kEverything, kProven };
 
-[[nodiscard]] Why why(const Stage& stage, const SearchSettings& settings,
+[[nodiscard]] Why why(const NetworkModel& network, const SearchSettings& settings,
                       const SearchResult& result, WhyCare care, Workers& workers);
 
 }  // namespace cotillion

@@ -12,9 +12,10 @@ constexpr std::size_t kSoon = 4;
 }  // namespace
 
 Network::Network(const Map& map, const Faults& faults, std::uint64_t seed,
-                 const std::vector<Spectator*>& spectators, Agenda& agenda, Audience& audience)
-    : agenda_(agenda),
-      audience_(audience),
+                 const std::vector<Spectator*>& spectators, EventQueue& event_queue,
+                 PacketSink& sink)
+    : event_queue_(event_queue),
+      sink_(sink),
       dice_(faults, map.lane_count(), seed),
       spectators_(spectators) {
   for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
@@ -73,7 +74,7 @@ void Network::put_carefully(Instant now, const Route::Step& step, InFlight item,
 
 void Network::put_aside(const InFlight& item) {
   strays_.push({item, order_++});
-  agenda_.set(int(lanes_.size()), strays_.top().item.arrival);
+  event_queue_.set(int(lanes_.size()), strays_.top().item.arrival);
 }
 
 void Network::spoil(InFlight& item, const Fate& fate) {
@@ -94,17 +95,17 @@ void Network::on_time(Instant now, int place) {
   if (place == int(lanes_.size())) {
     const InFlight item = strays_.top().item;
     strays_.pop();
-    agenda_.set(place, strays_.empty() ? kNever : strays_.top().item.arrival);
+    event_queue_.set(place, strays_.empty() ? kNever : strays_.top().item.arrival);
     return deliver(now, item);
   }
   InFlightQueue& queue = lanes_[std::size_t(place)].queue();
   queue.fetch(kLater);
   if (const InFlight* soon = queue.after(kSoon); soon != nullptr && soon->step->edge_count > 0)
-    audience_.expect(*soon->step, bytes(*soon));
+    sink_.expect(*soon->step, bytes(*soon));
   // It stays where it is meanwhile: no lane goes on into itself.
   deliver(now, queue.front());
   queue.pop();
-  agenda_.set(place, queue.empty() ? kNever : queue.front().arrival);
+  event_queue_.set(place, queue.empty() ? kNever : queue.front().arrival);
 }
 
 void Network::deliver(Instant now, const InFlight& item) {
@@ -113,7 +114,7 @@ void Network::deliver(Instant now, const InFlight& item) {
     hold(item);
     put(now, next, item);
   }
-  if (step.heard()) audience_.hear(step, bytes(item));
+  if (step.heard()) sink_.hear(step, bytes(item));
   drop(item);
 }
 

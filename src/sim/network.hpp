@@ -5,29 +5,29 @@
 #include <vector>
 
 #include "job/fault_dice.hpp"
-#include "sim/agenda.hpp"
+#include "sim/event_queue.hpp"
 #include "sim/lane.hpp"
 #include "sim/spectator.hpp"
 
 namespace cotillion {
 
 // Those who hear packets where a step ends.
-class Audience {
+class PacketSink {
  public:
   virtual void hear(const Route::Step& step, ByteView packet) = 0;
   // It will be heard before long: what is needed for it may be fetched.
   virtual void expect(const Route::Step& step, ByteView packet) = 0;
 
  protected:
-  ~Audience() = default;
+  ~PacketSink() = default;
 };
 
 class Network {
  public:
   Network(const Map& map, const Faults& faults, std::uint64_t seed,
-          const std::vector<Spectator*>& spectators, Agenda& agenda, Audience& audience);
+          const std::vector<Spectator*>& spectators, EventQueue& event_queue, PacketSink& sink);
 
-  // Places 0 … on the agenda belong to the network: its lanes, and one for strays.
+  // Places 0 … on the event_queue belong to the network: its lanes, and one for strays.
   [[nodiscard]] static int places(const Map& map) { return map.lane_count() + 1; }
 
   void carry(Instant now, const Route& route, ByteView packet, std::uint32_t wire_bytes);
@@ -56,7 +56,7 @@ class Network {
     put_on(lane, step, from, arrival);
   }
   void put_on(Lane& lane, const Route::Step& step, const InFlight& from, Instant arrival) {
-    if (lane.queue().empty()) agenda_.set(step.lane, arrival);
+    if (lane.queue().empty()) event_queue_.set(step.lane, arrival);
     InFlight& item = lane.queue().push();
     item = from;
     item.arrival = arrival;
@@ -78,8 +78,8 @@ class Network {
   void spoil(InFlight& item, const Fate& fate);
   void deliver(Instant now, const InFlight& item);
 
-  Agenda& agenda_;
-  Audience& audience_;
+  EventQueue& event_queue_;
+  PacketSink& sink_;
   FaultDice dice_;
   std::vector<Spectator*> spectators_;
   InFlightBlocks blocks_;

@@ -12,7 +12,7 @@
 
 #include "base/check.hpp"
 #include "sim/network.hpp"
-#include "sim/quarters.hpp"
+#include "sim/partitions.hpp"
 #include "topology/lane_walk.hpp"
 
 namespace cotillion {
@@ -21,7 +21,7 @@ namespace {
 constexpr Duration kAhead{100'000'000};  // rounds are announced 0.1 ms before they start
 constexpr std::uint64_t kEventsOfALook = 1 << 16;
 
-// Whether somebody or something takes part that all quarters share, and sees in which order they
+// Whether somebody or something takes part that all partitions share, and sees in which order they
 // play: spectators, callbacks, and strays off their lanes.
 bool seen_from_outside(const SimulationSettings& settings) {
   return settings.together || !settings.spectators.empty() || !settings.faults.lanes.empty() ||
@@ -29,34 +29,36 @@ bool seen_from_outside(const SimulationSettings& settings) {
          settings.after_close;
 }
 
-// As the agenda numbers them: lanes, which belong to where they end, strays, islands.
-std::vector<int> quarters_of_places(const Map& map, const Quarters& quarters) {
+// As the event_queue numbers them: lanes, which belong to where they end, strays, islands.
+std::vector<int> partitions_of_places(const Map& map, const Partitions& partitions) {
   std::vector<int> of;
   for (LaneId lane = 0; lane < map.lane_count(); ++lane)
-    of.push_back(quarters.of_place(lane_ends(map, lane)));
+    of.push_back(partitions.of_place(lane_ends(map, lane)));
   of.push_back(0);
   for (IslandId island = 0; island < map.island_count(); ++island)
-    of.push_back(quarters.of_place(island));
+    of.push_back(partitions.of_place(island));
   return of;
 }
 
-class Simulation final : public Stagehand, public Audience {
+class Simulation final : public SimulationObserver, public PacketSink {
  public:
-  Simulation(const PlanFile& plan, const Casting& casting, const SimulationSettings& settings)
+  Simulation(const PlanFile& plan, const JobAssignment& assignment,
+             const SimulationSettings& settings)
       : map_(plan.map),
         plan_(plan.plan),
         ingress_(plan.ingress),
-        casting_(casting),
+        assignment_(assignment),
         settings_(settings),
         edges_watched_(std::any_of(settings.spectators.begin(), settings.spectators.end(),
                                    [](const Spectator* who) { return who->watches_edges(); })),
-        last_chunk_(casting.job_chunks() - 1),
-        payload_(std::uint32_t(payload_bytes(casting.job(), 0))),
-        last_payload_(std::uint32_t(payload_bytes(casting.job(), last_chunk_))),
-        quarters_(seen_from_outside(settings) ? Quarters::together(plan.map)
-                                              : Quarters(plan.map, plan.ingress)),
-        agenda_(quarters_of_places(plan.map, quarters_)),
-        network_(plan.map, settings.faults, settings.seed, settings.spectators, agenda_, *this) {
+        last_chunk_(assignment.job_chunks() - 1),
+        payload_(std::uint32_t(payload_bytes(assignment.job(), 0))),
+        last_payload_(std::uint32_t(payload_bytes(assignment.job(), last_chunk_))),
+        partitions_(seen_from_outside(settings) ? Partitions::together(plan.map)
+                                                : Partitions(plan.map, plan.ingress)),
+        event_queue_(partitions_of_places(plan.map, partitions_)),
+        network_(plan.map, settings.faults, settings.seed, settings.spectators, event_queue_,
+                 *this) {
     for (const PlannedRound& round : plan_.rounds) {
       auto& streams = routes_.emplace_back(map_.islands.size());
       for (const PlannedClique& clique : round.cliques)
@@ -64,7 +66,8 @@ class Simulation final : public Stagehand, public Audience {
           streams[std::size_t(stream.sender)] = Route::of_stream(map_, plan.ingress, stream);
     }
     for (IslandId island = 0; island < map_.island_count(); ++island) {
-      actors_.push_back(std::make_unique<Actor>(*this, plan, casting_, settings_.actors, island));
+      actors_.push_back(
+          std::make_unique<SimulatedIsland>(*this, plan, assignment_, settings_.actors, island));
       if (settings_.fill) settings_.fill(island, actors_.back()->model());
     }
     write_script();
@@ -72,19 +75,19 @@ class Simulation final : public Stagehand, public Audience {
   }
 
   Outcome play() {
-    Instant end = casting_.start_of(RoundId(settings_.rounds + 1), kOrigin) + casting_.hops_max() +
-                  settings_.actors.casting.patience;
+    Instant end = assignment_.start_of(RoundId(settings_.rounds + 1), kOrigin) +
+                  assignment_.hops_max() + settings_.actors.job_settings.grace;
     // Until everyone has given its account of the last round, whatever its clock says.
     for (IslandId island = 0; island < map_.island_count(); ++island) {
-      const Part part = casting_.part(RoundId(settings_.rounds), island, kOrigin);
+      const RoundAssignment part = assignment_.part(RoundId(settings_.rounds), island, kOrigin);
       const Instant closes =
           std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
       end = std::max(end, actors_[std::size_t(island)]->true_time(closes));
     }
     for (bool stop = false; !stop;) {
       Instant next = kNever;
-      for (int quarter = 0; quarter < quarters_.count(); ++quarter)
-        next = std::min(next, agenda_.next_time(quarter));
+      for (int partition = 0; partition < partitions_.count(); ++partition)
+        next = std::min(next, event_queue_.next_time(partition));
       if (std::min(next, next_cue()) > end) break;
       if (next_cue() <= next) {  // what happens to someone comes before what it does
         now_ = latest_ = next_cue();
@@ -92,9 +95,10 @@ class Simulation final : public Stagehand, public Audience {
         follow_script();
         continue;
       }
-      const Instant until = std::min({next + quarters_.alone(), next_cue(), end + Duration{1}});
-      for (int quarter = 0; quarter < quarters_.count() && !stop; ++quarter)
-        stop = play(quarter, until, end);
+      const Instant until =
+          std::min({next + partitions_.lookahead(), next_cue(), end + Duration{1}});
+      for (int partition = 0; partition < partitions_.count() && !stop; ++partition)
+        stop = play(partition, until, end);
     }
     return account();
   }
@@ -133,7 +137,7 @@ class Simulation final : public Stagehand, public Audience {
 
   void fragment_merged(IslandId island, RoundId round, int fragment) override {
     std::vector<char>& merged = merged_[{round, island}];
-    merged.resize(std::size_t(casting_.job().fragments));
+    merged.resize(std::size_t(assignment_.job().fragments));
     merged[std::size_t(fragment)] = 1;
     // An island that is far behind merges when a round's places are taken, after its row was noted.
     if (noted_.erase({round, island}) > 0) note_row(round, island);
@@ -167,7 +171,7 @@ class Simulation final : public Stagehand, public Audience {
       settings_.after_close(*actors_[std::size_t(island)], island, round, absences, now_ - kOrigin);
     closed_.insert({round, island});
     RoundOutcome& seen = outcome_.rounds[round - 1];
-    const Part part = casting_.part(round, island, kOrigin);
+    const RoundAssignment part = assignment_.part(round, island, kOrigin);
     CliqueOutcome& clique = seen.cliques[std::size_t(part.spec.clique)];
     for (const Absence& absence : absences) {
       clique.complete = false;
@@ -178,16 +182,16 @@ class Simulation final : public Stagehand, public Audience {
                           absence.first_chunk}});
     }
     if (part.spec.expected == 0) return;
-    const Actor& actor = *actors_[std::size_t(island)];
+    const SimulatedIsland& actor = *actors_[std::size_t(island)];
     const Instant last = actor.true_time(actor.receiver().last_placed(round));
-    clique.measured = std::max(clique.measured, last - casting_.start_of(round, kOrigin));
+    clique.measured = std::max(clique.measured, last - assignment_.start_of(round, kOrigin));
     seen.measured = std::max(seen.measured, clique.measured);
   }
 
  private:
   struct Missed {
     Instant when;
-    int place = 0;  // on the agenda, which decides who is first at the same instant
+    int place = 0;  // on the event_queue, which decides who is first at the same instant
     RoundId round = 0;
     AbsenceOutcome absence;
   };
@@ -197,10 +201,10 @@ class Simulation final : public Stagehand, public Audience {
   };
 
   // Whether to stop.
-  bool play(int quarter, Instant until, Instant end) {
-    while (agenda_.next_time(quarter) < until) {
-      now_ = agenda_.next_time(quarter);
-      place_ = agenda_.next_place(quarter);
+  bool play(int partition, Instant until, Instant end) {
+    while (event_queue_.next_time(partition) < until) {
+      now_ = event_queue_.next_time(partition);
+      place_ = event_queue_.next_place(partition);
       if (++outcome_.events % kEventsOfALook == 0 && settings_.progress &&
           settings_.progress(now_ - kOrigin, end - kOrigin))
         return true;
@@ -220,7 +224,7 @@ class Simulation final : public Stagehand, public Audience {
 
   // Weights and framing. A plan without framing counts weights alone: rates are goodput.
   [[nodiscard]] std::uint32_t wire_bytes(ByteView packet) const {
-    const auto framing = std::uint32_t(casting_.framing().count);
+    const auto framing = std::uint32_t(assignment_.framing().count);
     const auto payload = std::uint32_t(payload_of(packet).size());
     Header header;
     std::memcpy(&header, packet.data(), kHeaderBytes);
@@ -236,14 +240,14 @@ class Simulation final : public Stagehand, public Audience {
   }
 
   void note(IslandId island) {
-    agenda_.set(first_island() + island,
-                std::max(actors_[std::size_t(island)]->next_deadline(), now_));
+    event_queue_.set(first_island() + island,
+                     std::max(actors_[std::size_t(island)]->next_deadline(), now_));
   }
   // With every packet a deadline moves, nearly always to later. Then the old one is left to stand:
   // waking for nothing now and then is cheaper.
   void note_sooner(IslandId island) {
     const Instant due = actors_[std::size_t(island)]->next_deadline();
-    if (due < agenda_.time_of(first_island() + island)) note(island);
+    if (due < event_queue_.time_of(first_island() + island)) note(island);
     if (edges_watched_) show_edge(island);
   }
   void show_edge(IslandId island) {
@@ -254,10 +258,10 @@ class Simulation final : public Stagehand, public Audience {
   // Rounds and faults, in order of time.
   void write_script() {
     for (int k = 1; k <= settings_.rounds; ++k)
-      script_.push_back(
-          {casting_.start_of(RoundId(k), kOrigin) - kAhead, [this, k] { open_round(RoundId(k)); }});
+      script_.push_back({assignment_.start_of(RoundId(k), kOrigin) - kAhead,
+                         [this, k] { open_round(RoundId(k)); }});
     for (const IslandFault& fault : settings_.faults.islands) {
-      Actor& actor = *actors_[std::size_t(fault.island)];
+      SimulatedIsland& actor = *actors_[std::size_t(fault.island)];
       switch (fault.kind) {
         case IslandFault::Kind::kDead:
           script_.push_back({kOrigin + fault.from, [&actor] { actor.die(); }});
@@ -293,7 +297,7 @@ class Simulation final : public Stagehand, public Audience {
     if (round > 1) note_arrivals(round - 1);
     if (round > 2) note_mixing(round - 2);  // its places are about to be taken
     if (round > 4) merged_.erase(merged_.begin(), merged_.lower_bound({round - 4, 0}));
-    const PlannedRound& planned = plan_.rounds[casting_.phase_of(round)];
+    const PlannedRound& planned = plan_.rounds[assignment_.phase_of(round)];
     RoundOutcome seen;
     seen.round = round;
     seen.planned = {std::llround(planned.planned.ps)};
@@ -302,13 +306,13 @@ class Simulation final : public Stagehand, public Audience {
     outcome_.rounds.push_back(std::move(seen));
     for (IslandId island = 0; island < map_.island_count(); ++island)
       actors_[std::size_t(island)]->open_round(
-          now_, casting_.part(round, island, kOrigin),
-          &routes_[casting_.phase_of(round)][std::size_t(island)]);
+          now_, assignment_.part(round, island, kOrigin),
+          &routes_[assignment_.phase_of(round)][std::size_t(island)]);
   }
 
   void note_arrivals(RoundId round) {
-    const PlannedRound& planned = plan_.rounds[casting_.phase_of(round)];
-    const Instant start = casting_.start_of(round, kOrigin);
+    const PlannedRound& planned = plan_.rounds[assignment_.phase_of(round)];
+    const Instant start = assignment_.start_of(round, kOrigin);
     for (std::size_t c = 0; c < planned.cliques.size(); ++c)
       for (const Stream& stream : planned.cliques[c].streams)
         for (const Arrival& arrival : stream.receivers) {
@@ -316,7 +320,8 @@ class Simulation final : public Stagehand, public Audience {
           const Duration flight =  // to the edge, not on to the island
               arrival.latency - ingress_[std::size_t(arrival.receiver)].latency;
           const Bytes wire = cotillion::wire_bytes(map_.aggregators.front().spec, stream.payload);
-          const Seconds due = stream.offset + Seconds(flight) + transfer_time(wire, stream.rate);
+          const RealDuration due =
+              stream.offset + RealDuration(flight) + transfer_time(wire, stream.rate);
           outcome_.rounds[round - 1].cliques[c].arrivals.push_back(
               {stream.sender,
                arrival.receiver,
@@ -337,14 +342,14 @@ class Simulation final : public Stagehand, public Audience {
     mixing.resize(n * n);
     if (!noted_.insert({round, island}).second) return;
     std::vector<double> row(n);
-    const Part part = casting_.part(round, island, kOrigin);
+    const RoundAssignment part = assignment_.part(round, island, kOrigin);
     const auto masks = actors_[own]->receiver().contributors(round);
     const std::vector<char>& merged = merged_[{round, island}];
-    const double share = 1.0 / double(casting_.job_chunks());
-    for (ChunkId chunk = 0; chunk < casting_.job_chunks(); ++chunk) {
+    const double share = 1.0 / double(assignment_.job_chunks());
+    for (ChunkId chunk = 0; chunk < assignment_.job_chunks(); ++chunk) {
       // What came and was not merged, because the island died first, is not in its model.
       const bool in = !masks.empty() && !merged.empty() &&
-                      merged[std::size_t(fragment_of(casting_.job(), chunk))] != 0;
+                      merged[std::size_t(fragment_of(assignment_.job(), chunk))] != 0;
       add_mixing(row, part, settings_.actors.merge.missing, {in ? masks[chunk] : 0, share});
     }
     std::copy(row.begin(), row.end(), mixing.begin() + std::ptrdiff_t(own * n));
@@ -358,7 +363,7 @@ class Simulation final : public Stagehand, public Audience {
     note_missed();
     note_silence();
     for (IslandId island = 0; island < map_.island_count(); ++island) {
-      const Actor& actor = *actors_[std::size_t(island)];
+      const SimulatedIsland& actor = *actors_[std::size_t(island)];
       EdgeOutcome seen{island, {}, {}, actor.edge_counters()};
       const EdgeSpec& edge = map_.aggregators[std::size_t(ingress_[std::size_t(island)].edge)].spec;
       seen.memory_peak = {std::int64_t(actor.open_slots_peak()) * edge.slot.count};
@@ -371,13 +376,13 @@ class Simulation final : public Stagehand, public Audience {
     outcome_.lanes = network_.lanes();
     outcome_.hops = network_.hops();
     outcome_.played = latest_ - kOrigin;
-    outcome_.added_slack = casting_.added_slack();
+    outcome_.added_slack = assignment_.added_slack();
     return std::move(outcome_);
   }
 
   // In the order of time, whoever played first.
   void note_missed() {
-    if (quarters_.count() > 1)
+    if (partitions_.count() > 1)
       std::stable_sort(missed_.begin(), missed_.end(), [](const Missed& a, const Missed& b) {
         return std::tie(a.when, a.place) < std::tie(b.when, b.place);
       });
@@ -388,10 +393,10 @@ class Simulation final : public Stagehand, public Audience {
   void note_silence() {
     for (RoundOutcome& round : outcome_.rounds)
       for (IslandId island = 0; island < map_.island_count(); ++island) {
-        const Part part = casting_.part(round.round, island, kOrigin);
+        const RoundAssignment part = assignment_.part(round.round, island, kOrigin);
         if (part.spec.expected == 0 || closed_.count({round.round, island}) > 0) continue;
         round.cliques[std::size_t(part.spec.clique)].complete = false;
-        round.absences.push_back({island, island, casting_.job_chunks(), 0});
+        round.absences.push_back({island, island, assignment_.job_chunks(), 0});
       }
   }
 
@@ -409,18 +414,18 @@ class Simulation final : public Stagehand, public Audience {
   const Map& map_;
   const Plan& plan_;
   const std::vector<Ingress>& ingress_;
-  const Casting& casting_;
+  const JobAssignment& assignment_;
   const SimulationSettings& settings_;
   const bool edges_watched_;
   const ChunkId last_chunk_;
   const std::uint32_t payload_, last_payload_;  // bytes of a chunk, and of the last one
   Instant now_{0}, latest_{0};
-  int place_ = -1;  // on the agenda, whose turn it is; −1: the script's
-  const Quarters quarters_;
-  Agenda agenda_;
+  int place_ = -1;  // on the event_queue, whose turn it is; −1: the script's
+  const Partitions partitions_;
+  EventQueue event_queue_;
   Network network_;
   std::vector<std::vector<Route>> routes_;  // by phase and sender
-  std::vector<std::unique_ptr<Actor>> actors_;
+  std::vector<std::unique_ptr<SimulatedIsland>> actors_;
   std::vector<Cue> script_;
   std::vector<Missed> missed_;
   std::size_t cue_ = 0;
@@ -435,15 +440,15 @@ class Simulation final : public Stagehand, public Audience {
 Result<Outcome> simulate(const PlanFile& plan, const SimulationSettings& settings) {
   if (settings.rounds < 1) return failure("no rounds to play; at least one");
   for (const Ingress& ingress : plan.ingress)
-    if (ingress.edge == kNoAggregator || plan.plan.stage.technology != Technology{})
+    if (ingress.edge == kNoAggregator || plan.plan.network.technology != Technology{})
       return failure(
           "only plans with multicast and an edge in front of every island can be played");
   for (const Aggregator& aggregator : plan.map.aggregators)
     if (aggregator.spec.framing > Bytes{1 << 20})
       return failure("framing of more than 1 MiB for each packet is beyond any network");
-  const auto casting = Casting::make(plan, settings.actors.casting);
-  if (!casting) return Unexpected<Error>{casting.error()};
-  return Simulation(plan, *casting, settings).play();
+  const auto assignment = JobAssignment::make(plan, settings.actors.job_settings);
+  if (!assignment) return Unexpected<Error>{assignment.error()};
+  return Simulation(plan, *assignment, settings).play();
 }
 
 }  // namespace cotillion

@@ -61,8 +61,8 @@ TEST(Simulation, StreamedRoundsArePlayedAsPlannedToo) {
   const PlanFile plan = nine_city_plan("triangles", {0}, kPayload);
   SimulationSettings settings;
   settings.rounds = 4;
-  settings.actors.casting.exchange = Exchange::kStreamed;
-  settings.actors.casting.fragments = 8;
+  settings.actors.job_settings.exchange = Exchange::kStreamed;
+  settings.actors.job_settings.fragments = 8;
   expect_as_planned(plan, played(plan, settings));
 }
 
@@ -109,15 +109,15 @@ TEST(Simulation, LossAfterTheEdgeIsRepairedWithinTheTimeOfWhatIsSentAgainAndTwoR
     const PlanFile plan = nine_city_plan(schedule, {0}, kPayload);
     SimulationSettings settings = with_faults(plan, "[[loss]]\non = \"last-hops\"\nrate = 0.01\n");
     settings.rounds = 2;
-    settings.actors.casting.patience = {5'000'000'000};
+    settings.actors.job_settings.grace = {5'000'000'000};
     const Outcome outcome = played(plan, settings);
     std::uint64_t resends = 0;  // at the edge that had most to send again, all of it in one round
     for (const EdgeOutcome& edge : outcome.edges) {
       EXPECT_GT(edge.counters[EdgeCount::kResends], 10u);
       resends = std::max(resends, edge.counters[EdgeCount::kResends]);
     }
-    const Seconds again = transfer_time(Bytes{std::int64_t(resends) * 8192},
-                                        lane_rate(plan.map, lane_down(plan.map, 0)));
+    const RealDuration again = transfer_time(Bytes{std::int64_t(resends) * 8192},
+                                             lane_rate(plan.map, lane_down(plan.map, 0)));
     const Duration round_trip = settings.actors.round_trip_margin;  // edges stand at their islands
     expect_as_planned(plan, outcome, Duration{std::llround(again.ps)} + round_trip + round_trip);
   }
@@ -127,7 +127,7 @@ TEST(Simulation, AnEdgeWithLessMemoryThanPlannedOverflowsAndTheOutcomeShowsIt) {
   const PlanFile plan = nine_city_plan("all-to-all", kPlenty, kPayload);
   SimulationSettings settings;
   EXPECT_TRUE(holds(played(plan, settings)));
-  settings.actors.casting.memory = Bytes{0};
+  settings.actors.job_settings.memory = Bytes{0};
   const Outcome outcome = played(plan, settings);
   EXPECT_FALSE(holds(outcome));
   std::uint64_t conflicts = 0;
@@ -143,7 +143,7 @@ TEST(Simulation, ADeadIslandThatComesBackTakesPartAgain) {
                   "[[dead]]\nisland = \"NYC\"\nfrom = \"1ms\"\nuntil = \"50ms\"\n"
                   "[[loss]]\non = \"last-hops\"\nrate = 0.001\n");
   settings.rounds = 4;
-  settings.actors.casting.patience = {5'000'000'000};
+  settings.actors.job_settings.grace = {5'000'000'000};
   const Outcome outcome = played(plan, settings);
   EXPECT_FALSE(outcome.rounds[0].absences.empty());
   for (std::size_t k = 1; k < 4; ++k) EXPECT_TRUE(outcome.rounds[k].absences.empty());
@@ -156,7 +156,7 @@ TEST(Simulation, IslandsComputeMeanwhileAndSlowOnesLess) {
                                             "[[slow]]\nisland = \"SIN\"\nlate = \"300us\"\n");
   settings.actors.step_time = {5'000'000'000};
   std::uint64_t steps = 0;
-  settings.step = [&](Actor&, IslandId, std::uint64_t) { ++steps; };
+  settings.step = [&](SimulatedIsland&, IslandId, std::uint64_t) { ++steps; };
   const Outcome outcome = played(plan, settings);
   const auto whole = std::uint64_t(outcome.played.ps / settings.actors.step_time.ps);
   const auto slow = std::size_t(*find_island(plan.map, "NYC"));
@@ -165,7 +165,7 @@ TEST(Simulation, IslandsComputeMeanwhileAndSlowOnesLess) {
     steps -= outcome.steps[i];
   }
   EXPECT_EQ(steps, 0u);
-  EXPECT_TRUE(outcome.rounds[0].absences.empty());  // within patience
+  EXPECT_TRUE(outcome.rounds[0].absences.empty());  // within grace
   const CliqueOutcome& asia = outcome.rounds[0].cliques[0];
   EXPECT_NEAR((asia.measured - asia.planned).ms(), 0.300, 0.010);
 }
@@ -259,13 +259,13 @@ TEST(Simulation, DuplicatesReplaysAndReorderingChangeNoSum) {
                     "[[jitter]]\non = \"last-hops\"\nby = \"20us\"\n");
     settings.rounds = 3;
     settings.actors.payloads = Payloads::kReal;
-    settings.actors.casting.element = element;
+    settings.actors.job_settings.element = element;
     settings.fill = [](IslandId island, std::vector<float>& model) {
       for (std::size_t e = 0; e < model.size(); ++e)
         model[e] = float(island * 81 + int(e % 50) * 9);
     };
     int checked_rounds = 0;
-    settings.before_merge = [&](Actor& actor, IslandId island, RoundId round, int) {
+    settings.before_merge = [&](SimulatedIsland& actor, IslandId island, RoundId round, int) {
       if (round != 1) return;
       ++checked_rounds;
       const auto& clique = *std::find_if(

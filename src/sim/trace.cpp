@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/agenda.hpp"
+#include "sim/event_queue.hpp"
 
 namespace cotillion {
 namespace {

@@ -7,27 +7,29 @@ namespace {
 
 class Ideal final : public Carrier {
  public:
-  explicit Ideal(const Recipe& recipe) : dance_(make_dance(recipe)) {}
+  explicit Ideal(const Recipe& recipe) : schedule_(make_step_schedule(recipe)) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return dance_->time_after(steps);
+    return schedule_->time_after(steps);
   }
   void on_gradients(Learner& learner, std::int64_t step) override {
-    for (const VectorMove& move : dance_->on_gradients(step)) learner.apply(move);
+    for (const VectorMove& move : schedule_->on_gradients(step)) learner.apply(move);
   }
-  [[nodiscard]] AroundStep around(std::int64_t step) const override { return dance_->around(step); }
+  [[nodiscard]] AroundStep around(std::int64_t step) const override {
+    return schedule_->around(step);
+  }
   void between(Learner& learner, std::int64_t steps,
                const std::function<void()>& before_merge) override {
-    const std::vector<VectorMove> moves = dance_->after(steps);
+    const std::vector<VectorMove> moves = schedule_->after(steps);
     if (std::any_of(moves.begin(), moves.end(), [](const VectorMove& move) { return move.merges; }))
       before_merge();
     for (const VectorMove& move : moves) learner.apply(move);
   }
   [[nodiscard]] bool resumes() const override { return true; }
-  [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
+  [[nodiscard]] ClockSummary account() const override { return schedule_->account(); }
 
  private:
-  std::unique_ptr<Dance> dance_;
+  std::unique_ptr<StepSchedule> schedule_;
 };
 
 }  // namespace

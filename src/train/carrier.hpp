@@ -1,4 +1,4 @@
-// What carries corrections between islands that learn. The ideal one plays a dance: W(k) applied
+// What carries corrections between islands that learn. The ideal one plays a schedule: W(k) applied
 // exactly, with planned times for a clock. Others host the real protocol, in virtual time
 // (simulated_carrier.hpp) or on a real network.
 #pragma once
@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "learn/learner.hpp"
-#include "policy/dance.hpp"
+#include "policy/step_schedule.hpp"
 
 namespace cotillion {
 

@@ -79,8 +79,8 @@ Result<bool> IslandLink::read(char* to, std::size_t bytes, std::int64_t until_ns
   return true;
 }
 
-Result<IslandLink::Piece> IslandLink::piece(Duration patience) {
-  const std::int64_t until = wall_clock_now() + patience.ps / 1000;
+Result<IslandLink::Piece> IslandLink::piece(Duration timeout) {
+  const std::int64_t until = wall_clock_now() + timeout.ps / 1000;
   Head head;
   if (const auto came = read(reinterpret_cast<char*>(&head), sizeof head, until); !came)
     return Unexpected<Error>{came.error()};
@@ -95,8 +95,8 @@ Result<bool> IslandLink::ask(Ask what, std::string_view body) {
   return write(std::uint32_t(what), body);
 }
 
-Result<IslandLink::Question> IslandLink::hear(Duration patience) {
-  auto came = piece(patience);
+Result<IslandLink::Question> IslandLink::hear(Duration timeout) {
+  auto came = piece(timeout);
   if (!came) return Unexpected<Error>{came.error()};
   return Question{Ask(came->word), std::move(came->body)};
 }
@@ -109,8 +109,8 @@ Result<bool> IslandLink::refuse(std::string_view reason) {
   return write(kRefusal, reason);
 }
 
-Result<std::string> IslandLink::answered(Duration patience) {
-  auto came = piece(patience);
+Result<std::string> IslandLink::answered(Duration timeout) {
+  auto came = piece(timeout);
   if (!came) return Unexpected<Error>{came.error()};
   if (came->word == kRefusal) return failure(came->body);
   return std::move(came->body);
@@ -127,8 +127,8 @@ Result<Descriptor> listen_at(const std::string& path) {
   return door;
 }
 
-Result<IslandLink> accept_at(const Descriptor& door, Duration patience) {
-  if (!ready(door.get(), POLLIN, wall_clock_now() + patience.ps / 1000))
+Result<IslandLink> accept_at(const Descriptor& door, Duration timeout) {
+  if (!ready(door.get(), POLLIN, wall_clock_now() + timeout.ps / 1000))
     return failure("nobody came");
   Descriptor guest(::accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!guest.is_open()) return refused("accept");

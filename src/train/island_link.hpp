@@ -34,7 +34,7 @@ struct LabAccount {
   std::uint64_t together = 0;          // corrections that came with another one
   std::uint64_t absent = 0;            // contributions that were missing in corrections
   std::uint64_t resident = 0;          // bytes of this process's own, without libraries
-  std::uint64_t kept = 0, moving = 0;  // of its learner (Learner::Memory) and its DeskMerge
+  std::uint64_t kept = 0, moving = 0;  // of its learner (Learner::Memory) and its ExchangeMerge
 };
 
 class IslandLink {
@@ -46,11 +46,11 @@ class IslandLink {
     Ask what = Ask::kLeave;
     std::string body;
   };
-  [[nodiscard]] Result<Question> hear(Duration patience);
+  [[nodiscard]] Result<Question> hear(Duration timeout);
   [[nodiscard]] Result<bool> answer(std::string_view body);
   [[nodiscard]] Result<bool> refuse(std::string_view reason);
   // An Error is the other side's reason, or that it said nothing for so long.
-  [[nodiscard]] Result<std::string> answered(Duration patience);
+  [[nodiscard]] Result<std::string> answered(Duration timeout);
 
  private:
   [[nodiscard]] Result<bool> write(std::uint32_t word, std::string_view body);
@@ -59,7 +59,7 @@ class IslandLink {
     std::uint32_t word = 0;
     std::string body;
   };
-  [[nodiscard]] Result<Piece> piece(Duration patience);
+  [[nodiscard]] Result<Piece> piece(Duration timeout);
 
   Descriptor socket_;
 };
@@ -88,7 +88,7 @@ template <class Value>
 
 // At this path, which must not exist; and whoever comes there within that time.
 [[nodiscard]] Result<Descriptor> listen_at(const std::string& path);
-[[nodiscard]] Result<IslandLink> accept_at(const Descriptor& door, Duration patience);
+[[nodiscard]] Result<IslandLink> accept_at(const Descriptor& door, Duration timeout);
 [[nodiscard]] Result<IslandLink> connect_to(const std::string& path);
 
 }  // namespace cotillion

@@ -80,8 +80,8 @@ TEST_F(Links, WhatAnIslandIsToldIsReadBack) {
   setup.recipe.grain = 48;
   setup.plan = "/mnt/plan.json";
   setup.streamed = true;
-  setup.patience = {50'000'000'000};
-  setup.desk = "/mnt/0.sock";
+  setup.grace = {50'000'000'000};
+  setup.region = "/mnt/0.sock";
   setup.island = 2;
   setup.rounds = 20;
   const auto read = read_lab_island(to_text(setup));

@@ -8,12 +8,12 @@
 #include <stdexcept>
 #include <thread>
 
+#include "lab/lab_processes.hpp"
 #include "lab/memory_in_use.hpp"
 #include "lab/scale.hpp"
 #include "lab/steady.hpp"
-#include "lab/troupe.hpp"
 #include "policy/rotation_clock.hpp"
-#include "train/desk_merge.hpp"
+#include "train/exchange_merge.hpp"
 #include "train/lab_island.hpp"
 
 namespace cotillion {
@@ -27,24 +27,24 @@ constexpr Duration kEnds{1'000'000'000'000};
 
 class Lab final : public Carrier {
  public:
-  Lab(const PlayedPlan& played, std::int64_t steps, const LabTrainingSettings& settings,
+  Lab(const PacketisedPlan& played, std::int64_t steps, const LabTrainingSettings& settings,
       RemoteLearner& learner, std::function<void(const LabTrainingAccount&)> told)
       : played_(played),
         settings_(settings),
         learner_(learner),
         told_(std::move(told)),
         clock_(played_.recipe),
-        dance_(make_dance(played_.recipe)) {
+        schedule_(make_step_schedule(played_.recipe)) {
     play_.program = settings.program;
     play_.folder = settings.folder;
     play_.rounds = rounds_within(played_.recipe, steps) + 1;
-    play_.patience = to_text(played_.casting.patience);
-    play_.exchange = played_.casting.exchange == Exchange::kWhole ? "whole" : "streamed";
+    play_.grace = to_text(played_.job_settings.grace);
+    play_.exchange = played_.job_settings.exchange == Exchange::kWhole ? "whole" : "streamed";
     play_.fragments = played_.recipe.fragments;
     // Where training code does the merging, agents bring average − S.
     play_.progress_kept = looks_at_the_model(played_.recipe) ? 1 : played_.recipe.progress;
     play_.missing = played_.recipe.own_for_missing ? "own" : "mean";
-    play_.element = name_of(played_.casting.element);
+    play_.element = name_of(played_.job_settings.element);
     play_.exponent = kGridExponent;
     play_.rehearse = false;
   }
@@ -66,8 +66,8 @@ class Lab final : public Carrier {
       return failure(built.error().message +
                      "; `cotillion lab doctor` says what this machine lacks");
     world_ = std::move(*built);
-    troupe_.emplace(*world_, play_);
-    if (auto begun = troupe_->start_everyone(file); !begun) return begun;
+    processes_.emplace(*world_, play_);
+    if (auto begun = processes_->start_everyone(file); !begun) return begun;
     return start_islands(file);
   }
 
@@ -87,21 +87,21 @@ class Lab final : public Carrier {
     } catch (const std::exception& problem) {
       failed_ = true;
       std::string text = problem.what();
-      for (const std::string& failure : troupe_->failures()) text += "; " + failure;
+      for (const std::string& failure : processes_->failures()) text += "; " + failure;
       throw std::runtime_error(text);
     }
     if (steps == 0) await_round_one();
   }
   [[nodiscard]] bool resumes() const override { return false; }
-  [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
+  [[nodiscard]] ClockSummary account() const override { return schedule_->account(); }
 
  private:
   // Everybody has something to send now. What befalls links counts its time from the first round.
   void await_round_one() {
     const Instant until = steady_now() + kLabPrepares;
-    while (!troupe_->playing() && !troupe_->code() && steady_now() < until)
+    while (!processes_->playing() && !processes_->code() && steady_now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    world_->emulator().open_books(kLabStartIn);
+    world_->emulator().open_counters(kLabStartIn);
   }
   // One after the other comes to the socket; which one it is follows from the order of starting.
   [[nodiscard]] Result<bool> start_islands(const std::string& plan) {
@@ -113,7 +113,7 @@ class Lab final : public Carrier {
       const std::string& name = played_.plan.map.islands[std::size_t(i)].name;
       const std::string who = "the training process of " + name;
       const auto started =
-          troupe_->start(who, {Stand::Kind::kIsland, i}, {"train", "--as-island", path});
+          processes_->start(who, {NamespaceRole::Kind::kIsland, i}, {"train", "--as-island", path});
       if (!started) return Unexpected<Error>{started.error()};
       auto link = accept_at(*door, kComes);
       if (!link) return Unexpected<Error>{link.error().within(who)};
@@ -121,9 +121,9 @@ class Lab final : public Carrier {
       setup.learner = settings_.learner;
       setup.recipe = played_.recipe;
       setup.plan = plan;
-      setup.streamed = played_.casting.exchange == Exchange::kStreamed;
-      setup.patience = played_.casting.patience;
-      setup.desk = desk_socket(settings_.folder, i);
+      setup.streamed = played_.job_settings.exchange == Exchange::kStreamed;
+      setup.grace = played_.job_settings.grace;
+      setup.region = exchange_socket(settings_.folder, i);
       setup.island = i;
       setup.rounds = play_.rounds;
       if (auto asked = link->ask(Ask::kSetUp, cotillion::to_text(setup)); !asked)
@@ -141,7 +141,7 @@ class Lab final : public Carrier {
 
   [[nodiscard]] std::uint64_t largest_agent() const {
     std::uint64_t most = 0;
-    for (const pid_t agent : troupe_->agents())
+    for (const pid_t agent : processes_->agents())
       most = std::max(most, memory_in_use(process_name(agent)));
     return most;
   }
@@ -157,14 +157,14 @@ class Lab final : public Carrier {
     } catch (const std::exception& problem) {
       account.problems.emplace_back(problem.what());
     }
-    if (troupe_) {
+    if (processes_) {
       account.agent = largest_agent();
       account.agent_before = agent_before_;
-      troupe_->ask_to_end();
+      processes_->ask_to_end();
       const Instant until = steady_now() + kLabTakesLeave;
-      while (!troupe_->code() && steady_now() < until)
+      while (!processes_->code() && steady_now() < until)
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      for (const std::string& problem : troupe_->failures()) account.problems.push_back(problem);
+      for (const std::string& problem : processes_->failures()) account.problems.push_back(problem);
     }
     learner_.leave();
     (void)world_->children().wait(kEnds);
@@ -174,22 +174,22 @@ class Lab final : public Carrier {
     if (told_) told_(account);
   }
 
-  const PlayedPlan played_;
+  const PacketisedPlan played_;
   const LabTrainingSettings settings_;
   RemoteLearner& learner_;
   const std::function<void(const LabTrainingAccount&)> told_;
   const RotationClock clock_;
-  const std::unique_ptr<Dance> dance_;
+  const std::unique_ptr<StepSchedule> schedule_;
   PlaySettings play_;
   std::unique_ptr<World> world_;
-  std::optional<Troupe> troupe_;
+  std::optional<LabProcesses> processes_;
   std::uint64_t agent_before_ = 0;  // bytes
   bool failed_ = false;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Carrier>> lab_carrier(const PlayedPlan& played, std::int64_t steps,
+Result<std::unique_ptr<Carrier>> lab_carrier(const PacketisedPlan& played, std::int64_t steps,
                                              const LabTrainingSettings& settings,
                                              RemoteLearner& learner,
                                              std::function<void(const LabTrainingAccount&)> told) {

@@ -1,4 +1,4 @@
-// Islands that learn, exchanging through the runtime: every island a process at its agent's desk,
+// Islands that learn, exchanging through the runtime: every island a process at its agent's region,
 // agents, edges and coordinator the real daemons, on the plan's links as a lab on this machine has
 // them, scaled to the model. Make it within confined() (lab/confinement.hpp).
 #pragma once
@@ -7,7 +7,7 @@
 
 #include "job/faults.hpp"
 #include "train/carrier.hpp"
-#include "train/played_plan.hpp"
+#include "train/packetised_plan.hpp"
 #include "train/remote_learner.hpp"
 
 namespace cotillion {
@@ -23,15 +23,15 @@ struct LabTrainingSettings {
 // What came of it, when the carrier is gone.
 struct LabTrainingAccount {
   std::vector<LabAccount> islands;
-  std::uint64_t agent = 0;            // bytes in memory, the largest agent's: its own and the desk
-  std::uint64_t agent_before = 0;     // when nothing lay there yet
+  std::uint64_t agent = 0;         // bytes in memory, the largest agent's: its own and the region
+  std::uint64_t agent_before = 0;  // when nothing lay there yet
   std::vector<std::string> problems;  // sentences
 };
 
 // For a run of so many steps by the played recipe; `learner` must outlive it. `told` is called when
 // the training is over and everybody has left.
 [[nodiscard]] Result<std::unique_ptr<Carrier>> lab_carrier(
-    const PlayedPlan& played, std::int64_t steps, const LabTrainingSettings& settings,
+    const PacketisedPlan& played, std::int64_t steps, const LabTrainingSettings& settings,
     RemoteLearner& learner, std::function<void(const LabTrainingAccount&)> told);
 
 }  // namespace cotillion

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "lab/memory_in_use.hpp"
-#include "train/desk_clock.hpp"
+#include "train/exchange_clock.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {
@@ -19,16 +19,17 @@ constexpr int kBehindTheDaemons = 5;  // nice
 
 class Trainee {
  public:
-  Trainee(const LabIslandSetup& setup, PlayedPlan played, std::unique_ptr<Learner> learner)
+  Trainee(const LabIslandSetup& setup, PacketisedPlan played, std::unique_ptr<Learner> learner)
       : setup_(setup), played_(std::move(played)), learner_(std::move(learner)) {}
 
   [[nodiscard]] Result<bool> join() {
-    auto made = Casting::make(played_.plan, played_.casting);
+    auto made = JobAssignment::make(played_.plan, played_.job_settings);
     if (!made) return Unexpected<Error>{made.error()};
-    casting_.emplace(std::move(*made));
-    auto desk = DeskClient::join(setup_.desk, std::uint64_t(learner_->parameters()), kJoins);
-    if (!desk) return Unexpected<Error>{desk.error()};
-    clock_.emplace(std::move(*desk), played_, *casting_, setup_.island, setup_.rounds);
+    assignment_.emplace(std::move(*made));
+    auto region =
+        ExchangeClient::join(setup_.region, std::uint64_t(learner_->parameters()), kJoins);
+    if (!region) return Unexpected<Error>{region.error()};
+    clock_.emplace(std::move(*region), played_, *assignment_, setup_.island, setup_.rounds);
     return true;
   }
 
@@ -66,20 +67,20 @@ class Trainee {
 
  private:
   const LabIslandSetup setup_;
-  const PlayedPlan played_;
+  const PacketisedPlan played_;
   std::unique_ptr<Learner> learner_;
-  std::optional<Casting> casting_;
-  std::optional<DeskClock> clock_;
+  std::optional<JobAssignment> assignment_;
+  std::optional<ExchangeClock> clock_;
 };
 
-Result<PlayedPlan> played_by(const LabIslandSetup& setup) {
+Result<PacketisedPlan> played_by(const LabIslandSetup& setup) {
   std::stringstream text;
   text << std::ifstream(setup.plan).rdbuf();
   auto plan = read_plan(text.str(), setup.plan);
   if (!plan) return failure(to_text(plan.error().front()));
-  PlayedPlan played{std::move(*plan), {}, setup.recipe, 1};
-  played.casting = casting_for(
-      setup.recipe, setup.streamed ? Exchange::kStreamed : Exchange::kWhole, setup.patience);
+  PacketisedPlan played{std::move(*plan), {}, setup.recipe, 1};
+  played.job_settings = job_settings_for(
+      setup.recipe, setup.streamed ? Exchange::kStreamed : Exchange::kWhole, setup.grace);
   return played;
 }
 
@@ -95,8 +96,8 @@ std::string to_text(const LabIslandSetup& setup) {
               {"recipe", to_json(setup.recipe)},
               {"plan", setup.plan},
               {"streamed", setup.streamed},
-              {"patience_ps", setup.patience.ps},
-              {"desk", setup.desk},
+              {"grace_ps", setup.grace.ps},
+              {"region", setup.region},
               {"island", setup.island},
               {"rounds", setup.rounds}}
       .dump();
@@ -118,8 +119,8 @@ Result<LabIslandSetup> read_lab_island(const std::string& text) {
     setup.recipe = recipes->front();
     setup.plan = json.at("plan");
     setup.streamed = json.at("streamed");
-    setup.patience = {json.at("patience_ps").get<std::int64_t>()};
-    setup.desk = json.at("desk");
+    setup.grace = {json.at("grace_ps").get<std::int64_t>()};
+    setup.region = json.at("region");
     setup.island = json.at("island");
     setup.rounds = json.at("rounds");
   } catch (const std::exception& problem) {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "learn/learner.hpp"
-#include "train/played_plan.hpp"
+#include "train/packetised_plan.hpp"
 
 namespace cotillion {
 
@@ -15,8 +15,8 @@ struct LabIslandSetup {
   Recipe recipe;     // as played
   std::string plan;  // file, scaled
   bool streamed = false;
-  Duration patience;
-  std::string desk;  // its agent's socket
+  Duration grace;
+  std::string region;  // its agent's socket
   IslandId island = 0;
   int rounds = 1;
 };

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "learn/learner.hpp"
-#include "tests/support/dance_play.hpp"
+#include "tests/support/step_schedule_play.hpp"
 
 namespace cotillion {
 namespace {
@@ -16,7 +16,7 @@ TEST(Moments, TravelByFragmentsInTurn) {
   recipe.rounds = {round_of(kHalves, 0.4, 2, 2)};
   recipe.moments = 2;
   recipe.moments_every = 2;
-  const auto dance = make_dance(recipe);
+  const auto schedule = make_step_schedule(recipe);
   PlainVectors rows(2, 2);
   for (std::int64_t e = 0; e < 2; ++e) {
     rows.at(Buffer::kMomentTwo, 0, e) = 2;
@@ -25,7 +25,7 @@ TEST(Moments, TravelByFragmentsInTurn) {
     rows.at(Buffer::kMomentOne, 1, e) = 3;
   }
   for (std::int64_t steps = 0; steps <= 4; ++steps) {
-    for (const VectorMove& move : dance->after(steps)) rows.apply(move);
+    for (const VectorMove& move : schedule->after(steps)) rows.apply(move);
     // The optimizer goes on.
     if (steps == 1) rows.at(Buffer::kMomentOne, 0, 0) += 10, rows.at(Buffer::kMomentTwo, 0, 0) = 9;
   }
@@ -38,7 +38,7 @@ TEST(Moments, TravelByFragmentsInTurn) {
   EXPECT_FLOAT_EQ(rows.at(Buffer::kMomentOne, 1, 0), 3 - m);
   EXPECT_EQ(rows.at(Buffer::kMomentTwo, 0, 1), 2);  // its turn is the next round
   for (std::int64_t steps = 5; steps <= 8; ++steps)
-    for (const VectorMove& move : dance->after(steps)) rows.apply(move);
+    for (const VectorMove& move : schedule->after(steps)) rows.apply(move);
   EXPECT_FLOAT_EQ(rows.at(Buffer::kMomentTwo, 0, 1), 2 + 2 * v);
 }
 

@@ -10,8 +10,8 @@
 #include "base/random.hpp"
 #include "learn/learner.hpp"
 #include "learn/plain_vectors.hpp"
-#include "policy/dance.hpp"
 #include "policy/rotation_clock.hpp"
+#include "policy/step_schedule.hpp"
 
 namespace cotillion {
 namespace {
@@ -134,7 +134,7 @@ TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
     recipe.momentum_at_sender = random.between(0, 2) == 0;
     if (recipe.momentum_at_sender) recipe.momentum = 0.7 * random.unit();
     ASSERT_TRUE(RotationClock(recipe).one_copy()) << world;
-    const auto dance = make_dance(recipe);
+    const auto schedule = make_step_schedule(recipe);
     std::vector<Expected> expected;
     const auto expect = [&](Buffer of, double keeps, double fades, int every) {
       expected.push_back({of, std::make_unique<CopyForEveryRound>(recipe, keeps, fades, every)});
@@ -150,10 +150,10 @@ TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
         rows.apply(move);
       }
     };
-    apply(dance->after(0));
+    apply(schedule->after(0));
     for (Expected& one : expected) one.rule->after(0);
     for (std::int64_t step = 1; step <= 40; ++step) {
-      const AroundStep around = dance->around(step);
+      const AroundStep around = schedule->around(step);
       apply(around.before);
       for (Expected& one : expected)
         for (int i = 0; i < 4; ++i)
@@ -163,7 +163,7 @@ TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
             one.rule->x(i, f) += double(increment);
           }
       apply(around.after);
-      apply(dance->after(step));
+      apply(schedule->after(step));
       for (Expected& one : expected) {
         one.rule->after(step);
         for (int i = 0; i < 4; ++i)

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "tests/support/dance_play.hpp"
+#include "tests/support/step_schedule_play.hpp"
 
 namespace cotillion {
 namespace {
@@ -22,7 +22,7 @@ TEST(Rotation, StatesAreThePortfolioOfGenerations) {
       recipe.fragments = fragments;
       recipe.rounds = {round_of(pairs[0], 0.37, 3, fragments),
                        round_of(pairs[1], 0.25, 3, fragments)};
-      const auto dance = make_dance(recipe);
+      const auto schedule = make_step_schedule(recipe);
       PlainVectors vectors(3, 4);
       Random random(7);
       // By island and element: increments before the first copy, and since each.
@@ -46,8 +46,8 @@ TEST(Rotation, StatesAreThePortfolioOfGenerations) {
               }
           }
         };
-        apply(dance->after(step));
-        const AroundStep around = dance->around(step + 1);
+        apply(schedule->after(step));
+        const AroundStep around = schedule->around(step + 1);
         apply(around.before);
         for (int i = 0; i < 3; ++i)
           for (int e = 0; e < 4; ++e) {

@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "plan/named_schedule.hpp"
-#include "policy/dance.hpp"
 #include "policy/rotation_clock.hpp"
+#include "policy/step_schedule.hpp"
 #include "tests/support/plans.hpp"
-#include "train/played_plan.hpp"
+#include "train/packetised_plan.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {
@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 PlanFile paper_plan(const std::string& schedule) {
   PlanFile plan = testing::nine_city_plan(schedule, Bytes{32'000'000'000}, Bytes{1'000'000'000});
-  plan.plan.settings.step_time = Seconds::from_ps(169e9);
+  plan.plan.settings.step_time = RealDuration::from_ps(169e9);
   return plan;
 }
 
@@ -60,7 +60,7 @@ TEST(Recipes, FragmentsAreInFlightForThePlannedDelayAtMost) {
   EXPECT_NEAR(longest, plan.plan.streamed_delay.seconds(), 1e-3);
   EXPECT_LE(round.arrives.back(), round.length + 1e-12);
   // And on the clock of steps, a wait at either end more.
-  const ClockSummary account = make_dance(streamed)->account();
+  const ClockSummary account = make_step_schedule(streamed)->account();
   EXPECT_LE(account.delay_max, longest + 2 * 0.169 + 1e-9);
   EXPECT_GE(account.delay_mean, longest / 2);
 }
@@ -86,7 +86,7 @@ TEST(Recipes, RivalsRunOnTheMapsOwnPrices) {
   EXPECT_NEAR(recipe(plan, "synchronous:network=ring").exchange, 1.1826, 2e-4);
   EXPECT_NEAR(recipe(plan, "synchronous:network=hardware").exchange, 0.6762, 1e-4);
   EXPECT_EQ(recipe(plan, "synchronous:network=free").exchange, 0);
-  EXPECT_NEAR(make_dance(recipe(plan, "local-sgd:steps=8"))->time_after(16),
+  EXPECT_NEAR(make_step_schedule(recipe(plan, "local-sgd:steps=8"))->time_after(16),
               16 * 0.169 + 2 * 0.9435, 1e-3);
   const Recipe streaming = recipe(plan, "streaming-diloco:network=hardware");
   EXPECT_LE(streaming.overlap, streaming.steps);
@@ -105,7 +105,7 @@ TEST(Recipes, RivalsRunOnTheMapsOwnPrices) {
 // of the product is (first_i + first_{i+1}) / 2: half of itself and a quarter of either.
 TEST(Recipes, OnePeerExponentialOfThreeIslandsByHand) {
   PlanFile plan = testing::plan_file(testing::example_map("isosceles"), "pairs");
-  plan.plan.settings.step_time = Seconds::from_ps(169e9);
+  plan.plan.settings.step_time = RealDuration::from_ps(169e9);
   const Recipe peers = recipe(plan, "one-peer");
   ASSERT_EQ(peers.rounds.size(), 2u);
   const std::vector<double>& first = peers.rounds[0].mixing;
@@ -169,7 +169,7 @@ TEST(Recipes, CloseRoundsFollowWhenTheBytesHaveLeft) {
   const auto read = read_recipes(Json{{"recipes", {to_json(close)}}}.dump());
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(to_json((*read)[0]), to_json(close));
-  const auto played = as_played(plan, close, 1000);
+  const auto played = packetised(plan, close, 1000);
   ASSERT_FALSE(played.has_value());
   EXPECT_THAT(played.error().message, HasSubstr("ideal exchanges"));
 }
@@ -208,12 +208,12 @@ TEST(Recipes, EveryNameMakesARecipeThatCanBeCarriedInAFile) {
   ASSERT_EQ(read->size(), made.size());
   for (std::size_t r = 0; r < made.size(); ++r) {
     EXPECT_EQ(to_json((*read)[r]), to_json(made[r]));
-    const auto dance = make_dance((*read)[r]);
-    EXPECT_GT(dance->account().cycle, 0) << made[r].name;
-    EXPECT_GE(dance->time_after(100), 100 * 0.169 - 1e-9) << made[r].name;
+    const auto schedule = make_step_schedule((*read)[r]);
+    EXPECT_GT(schedule->account().cycle, 0) << made[r].name;
+    EXPECT_GE(schedule->time_after(100), 100 * 0.169 - 1e-9) << made[r].name;
     for (std::int64_t step = 0; step < 100; ++step) {
-      EXPECT_LE(dance->time_after(step), dance->time_after(step + 1)) << made[r].name;
-      for (const VectorMove& move : dance->after(step)) EXPECT_FALSE(move.islands.empty());
+      EXPECT_LE(schedule->time_after(step), schedule->time_after(step + 1)) << made[r].name;
+      for (const VectorMove& move : schedule->after(step)) EXPECT_FALSE(move.islands.empty());
     }
   }
 }
@@ -223,7 +223,7 @@ TEST(Recipes, RoundsAreAStepOrLonger) {
   const double planned = plan.plan.rounds[0].length.seconds();
   // Read from a file: longer than its settings tell, as with whole steps.
   for (PlannedRound& round : plan.plan.rounds)
-    round.length = round.length + Seconds::from_ps(0.1 * kPicosecondsPerSecond);
+    round.length = round.length + RealDuration::from_ps(0.1 * kPicosecondsPerSecond);
   RecipeSettings settings;
   for (const double step : {planned / 2, planned + 0.05, planned + 0.3, 2 * planned}) {
     settings.step_time = step;

@@ -25,7 +25,7 @@ void RemoteLearner::leave() {
 
 std::vector<std::string> RemoteLearner::ask_all(Ask what,
                                                 const std::vector<std::string_view>& bodies,
-                                                Duration patience) {
+                                                Duration timeout) {
   const auto failed = [&](std::size_t island, const Error& error) {
     return std::runtime_error(
         fmt::format("the training process of {}: {}", names_[island], error.message));
@@ -34,16 +34,15 @@ std::vector<std::string> RemoteLearner::ask_all(Ask what,
     if (const auto asked = links_[i].ask(what, bodies[i]); !asked) throw failed(i, asked.error());
   std::vector<std::string> answers;
   for (std::size_t i = 0; i < links_.size(); ++i) {
-    auto answer = links_[i].answered(patience);
+    auto answer = links_[i].answered(timeout);
     if (!answer) throw failed(i, answer.error());
     answers.push_back(std::move(*answer));
   }
   return answers;
 }
 
-std::vector<std::string> RemoteLearner::ask_all(Ask what, std::string_view body,
-                                                Duration patience) {
-  return ask_all(what, std::vector<std::string_view>(links_.size(), body), patience);
+std::vector<std::string> RemoteLearner::ask_all(Ask what, std::string_view body, Duration timeout) {
+  return ask_all(what, std::vector<std::string_view>(links_.size(), body), timeout);
 }
 
 std::string RemoteLearner::device() const {

@@ -20,8 +20,8 @@ class RemoteLearner final : public Learner {
   // One question to everyone, and the answers. Throws std::exception: who does not answer, or what
   // it has to say.
   std::vector<std::string> ask_all(Ask what, const std::vector<std::string_view>& bodies,
-                                   Duration patience);
-  std::vector<std::string> ask_all(Ask what, std::string_view body, Duration patience);
+                                   Duration timeout);
+  std::vector<std::string> ask_all(Ask what, std::string_view body, Duration timeout);
 
   [[nodiscard]] std::int64_t parameters() const override { return eye_->parameters(); }
   [[nodiscard]] std::string device() const override;

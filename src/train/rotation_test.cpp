@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/support/dance_play.hpp"
+#include "tests/support/step_schedule_play.hpp"
 
 namespace cotillion {
 namespace {
@@ -26,7 +26,7 @@ TEST(Rotation, WholeSnapshotsAverageWhatWasSentAndKeepProgress) {
   play.step(2);
   EXPECT_EQ(play.x(0), 10);
   EXPECT_EQ(play.x(1), 14);
-  EXPECT_DOUBLE_EQ(play.dance().time_after(4), 0.4);
+  EXPECT_DOUBLE_EQ(play.schedule().time_after(4), 0.4);
 }
 
 TEST(Rotation, MergesWaitForTheEndOfAStepAndCopiesDoNot) {
@@ -46,7 +46,7 @@ TEST(Rotation, MergesWaitForTheEndOfAStepAndCopiesDoNot) {
   play.step();  // and fragment 1
   EXPECT_EQ(play.x(0, 1), 3 + 6 - 1);
   EXPECT_EQ(play.x(1, 1), 17 + 6 - 11);
-  EXPECT_NEAR(play.dance().account().delay_max, 0.2, 1e-12);
+  EXPECT_NEAR(play.schedule().account().delay_max, 0.2, 1e-12);
 }
 
 TEST(Rotation, OwnWeightShowsTheOptimizerOnlyAShareOfItsOwnProgress) {
@@ -120,7 +120,7 @@ TEST(Rotation, RoundsThatFollowCloselyConserveTheMean) {
   }
   // What is unsettled is the progress of the steps that are under way.
   EXPECT_NEAR(play.x(1, 0) - play.x(0, 0), 4, 1e-4);
-  EXPECT_NEAR(play.dance().account().cycle, 0.2, 1e-12);
+  EXPECT_NEAR(play.schedule().account().cycle, 0.2, 1e-12);
 }
 
 TEST(Rotation, MomentumAtTheSenderIsOnItsOwnIncrements) {
@@ -226,10 +226,10 @@ TEST(Rotation, MissingContributionsKeepRowsStochastic) {
     Play play(recipe, {0, 0, 0});
     play.start_from({0, 6, 12});
     play.step(1);
-    const auto dance = make_dance(recipe);
+    const auto schedule = make_step_schedule(recipe);
     bool anything = false;
     for (std::int64_t s = 1; s < 20; ++s)
-      for (const VectorMove& move : dance->after(s))
+      for (const VectorMove& move : schedule->after(s))
         for (const Term& term : move.terms)
           for (std::size_t row = 0; row * 3 < term.mixing.size(); ++row) {
             const double sum =
@@ -308,7 +308,7 @@ TEST(Rotation, FragmentsThatAreTreatedAlikeAreOneMove) {
   round.leaves.assign(16, 0.0);
   round.arrives.assign(16, 0.2);
   recipe.rounds = {round};
-  const std::vector<VectorMove> moves = make_dance(recipe)->after(2);
+  const std::vector<VectorMove> moves = make_step_schedule(recipe)->after(2);
   ASSERT_EQ(moves.size(), 3u);  // merged; copied, and averaged at once
   EXPECT_EQ(moves[0].count, 8);
   EXPECT_EQ(span_of(moves[0], 80).count, 80);

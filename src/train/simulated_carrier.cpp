@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "policy/rotation_clock.hpp"
-#include "train/desk_merge.hpp"
+#include "train/exchange_merge.hpp"
 #include "train/fragment_places.hpp"
 #include "train/stepwise_carrier.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr auto kPatience = std::chrono::minutes(10);  // with a computation that never stands still
+constexpr auto kGrace = std::chrono::minutes(10);  // with a computation that never stands still
 
 // What an average does to the model, x ← scale · x + values.
 struct Laid {
@@ -47,7 +47,7 @@ struct Place {
 // of them can always go on. In the simulated islands there is no model but what is being copied.
 class Simulated final : public Carrier {
  public:
-  Simulated(const PlayedPlan& played, SimulationSettings settings, const JobSpec& job)
+  Simulated(const PacketisedPlan& played, SimulationSettings settings, const JobSpec& job)
       : plan_(played.plan),
         recipe_(played.recipe),
         clock_(recipe_),
@@ -55,19 +55,18 @@ class Simulated final : public Carrier {
         islands_(island_count(recipe_)),
         rounds_(settings.rounds),
         settings_(std::move(settings)),
-        dance_(make_dance(recipe_)),
+        schedule_(make_step_schedule(recipe_)),
         places_(job, recipe_.grain, islands_) {
-    settings_.before_copy = [this](Actor& actor, IslandId island, RoundId round,
+    settings_.before_copy = [this](SimulatedIsland& actor, IslandId island, RoundId round,
                                    std::uint64_t first,
                                    std::size_t count) { show(actor, island, round, first, count); };
     settings_.after_copy = [this](IslandId island, RoundId round, std::uint64_t first,
                                   std::span<const float> values) {
       hide(island, round, first, values.size());
     };
-    settings_.after_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
-      lay(actor, island, round, fragment);
-    };
-    settings_.after_late = [this](Actor& actor, IslandId island, RoundId, int fragment) {
+    settings_.after_merge = [this](SimulatedIsland& actor, IslandId island, RoundId round,
+                                   int fragment) { lay(actor, island, round, fragment); };
+    settings_.after_late = [this](SimulatedIsland& actor, IslandId island, RoundId, int fragment) {
       keep_late(actor, island, fragment);
     };
     settings_.progress = [this](Duration, Duration) { return over_.load(); };
@@ -106,7 +105,7 @@ class Simulated final : public Carrier {
       for (const auto& due : merges[std::size_t(island)]) take(learner, steps, island, due);
   }
   [[nodiscard]] bool resumes() const override { return false; }
-  [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
+  [[nodiscard]] ClockSummary account() const override { return schedule_->account(); }
 
  private:
   // Training's side.
@@ -129,7 +128,7 @@ class Simulated final : public Carrier {
         if (laid.round == RoundId(due.round + 1)) return &laid;
       return nullptr;
     };
-    if (!changed_.wait_for(lock, kPatience, [&] { return !failure_.empty() || find() != nullptr; }))
+    if (!changed_.wait_for(lock, kGrace, [&] { return !failure_.empty() || find() != nullptr; }))
       throw std::runtime_error("the simulation stands still");
     Laid* const found = find();
     if (found == nullptr) throw std::runtime_error(failure_);
@@ -144,9 +143,10 @@ class Simulated final : public Carrier {
     failure_ = outcome ? "the simulation ended before the training" : outcome.error().message;
     changed_.notify_all();
   }
-  // As the desk has it (exchange/desk.hpp): what training offered, and what it had not taken by
-  // then.
-  void show(Actor& actor, IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
+  // As the region has it (exchange/exchange_region.hpp): what training offered, and what it had not
+  // taken by then.
+  void show(SimulatedIsland& actor, IslandId island, RoundId round, std::uint64_t first,
+            std::size_t count) {
     shown_ = &actor;
     const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
     const auto skipped = std::ptrdiff_t(first) - std::ptrdiff_t(places_.span(fragment).first);
@@ -183,7 +183,7 @@ class Simulated final : public Carrier {
                   [&](const Laid& laid) { return laid.taken >= 0 && laid.taken < step; });
     here.offers.erase(offered);
   }
-  void lay(Actor& actor, IslandId island, RoundId round, int fragment) {
+  void lay(SimulatedIsland& actor, IslandId island, RoundId round, int fragment) {
     const std::span<float> here = places_.part(actor.model(), fragment);
     Place& place = places_.at(island, fragment);
     for (std::size_t e = 0; e < place.late.size(); ++e) here[e] += place.late[e];
@@ -201,8 +201,8 @@ class Simulated final : public Carrier {
     place.laid.push_back(std::move(laid));
     changed_.notify_all();
   }
-  // As agents do (daemon/island_errands): it goes along with the fragment's next correction.
-  void keep_late(Actor& actor, IslandId island, int fragment) {
+  // As agents do (daemon/island_merges): it goes along with the fragment's next correction.
+  void keep_late(SimulatedIsland& actor, IslandId island, int fragment) {
     const std::span<float> here = places_.part(actor.model(), fragment);
     std::vector<float>& late = places_.at(island, fragment).late;
     late.resize(here.size());
@@ -216,8 +216,8 @@ class Simulated final : public Carrier {
   const int islands_;
   const int rounds_;
   SimulationSettings settings_;
-  const std::unique_ptr<Dance> dance_;
-  Actor* shown_ = nullptr;  // who copies
+  const std::unique_ptr<StepSchedule> schedule_;
+  SimulatedIsland* shown_ = nullptr;  // who copies
   std::atomic<bool> over_ = false;
   std::mutex lock_;  // of what follows
   std::condition_variable changed_;
@@ -228,23 +228,23 @@ class Simulated final : public Carrier {
 
 }  // namespace
 
-Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played, const Faults& faults,
-                                                   std::int64_t steps) {
+Result<std::unique_ptr<Carrier>> simulated_carrier(const PacketisedPlan& played,
+                                                   const Faults& faults, std::int64_t steps) {
   const Recipe& recipe = played.recipe;
   SimulationSettings settings;
   settings.faults = slowed(faults, played.pace);
   settings.seed = recipe.seed;
   settings.actors.payloads = Payloads::kReal;
-  settings.actors.casting = played.casting;
+  settings.actors.job_settings = played.job_settings;
   if (recipe.own_for_missing) settings.actors.merge.missing = Missing::kOwnForMissing;
   settings.rounds = rounds_within(recipe, steps) + 1;
   settings.actors.exponent = kGridExponent;
   if (const std::string why = why_not_under(faults, recipe); !why.empty()) return failure(why);
   if (looks_at_the_model(recipe)) return stepwise_carrier(played, std::move(settings));
-  const auto casting = Casting::make(played.plan, played.casting);
-  if (!casting) return Unexpected<Error>{casting.error()};
+  const auto assignment = JobAssignment::make(played.plan, played.job_settings);
+  if (!assignment) return Unexpected<Error>{assignment.error()};
   return std::unique_ptr<Carrier>(
-      std::make_unique<Simulated>(played, std::move(settings), casting->job()));
+      std::make_unique<Simulated>(played, std::move(settings), assignment->job()));
 }
 
 }  // namespace cotillion

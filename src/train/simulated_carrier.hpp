@@ -5,13 +5,13 @@
 
 #include "sim/simulation.hpp"
 #include "train/carrier.hpp"
-#include "train/played_plan.hpp"
+#include "train/packetised_plan.hpp"
 
 namespace cotillion {
 
 // For a run of so many steps by the played recipe. Refuses faults of islands: all of them must step
 // together.
-[[nodiscard]] Result<std::unique_ptr<Carrier>> simulated_carrier(const PlayedPlan& played,
+[[nodiscard]] Result<std::unique_ptr<Carrier>> simulated_carrier(const PacketisedPlan& played,
                                                                  const Faults& faults,
                                                                  std::int64_t steps);
 

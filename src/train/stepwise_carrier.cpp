@@ -13,13 +13,13 @@
 
 #include "base/check.hpp"
 #include "policy/rotation_clock.hpp"
-#include "train/desk_merge.hpp"
+#include "train/exchange_merge.hpp"
 #include "train/fragment_places.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr auto kPatience = std::chrono::minutes(10);  // with a computation that never stands still
+constexpr auto kGrace = std::chrono::minutes(10);  // with a computation that never stands still
 constexpr std::int64_t kEnded = std::numeric_limits<std::int64_t>::max();
 
 // A round of one fragment, on its way from training to training.
@@ -43,9 +43,9 @@ struct Place {
 
 // What an island's training has to do about a fragment after a step, in order: rounds as they come,
 // and in each the copy before the merge.
-struct Errands {
+struct DueExchanges {
   int island = 0, fragment = 0;
-  std::vector<RotationClock::Errand> due;
+  std::vector<RotationClock::DueExchange> due;
   std::size_t next = 0;
   bool merges = false;
 };
@@ -55,26 +55,26 @@ struct Errands {
 // that comes by then. In the simulated islands there is no model but what is being copied.
 class Stepwise final : public Carrier {
  public:
-  Stepwise(const PlayedPlan& played, SimulationSettings settings, const JobSpec& job)
+  Stepwise(const PacketisedPlan& played, SimulationSettings settings, const JobSpec& job)
       : plan_(played.plan),
         recipe_(played.recipe),
         clock_(recipe_),
         job_(job),
         islands_(island_count(recipe_)),
         settings_(std::move(settings)),
-        dance_(make_dance(recipe_)),
+        schedule_(make_step_schedule(recipe_)),
         steps_(std::size_t(islands_), 0),
         places_(job, recipe_.grain, islands_) {
     settings_.actors.merge.progress = 1;
     for (int i = 0; i < islands_; ++i) merges_.emplace_back(recipe_, job_);
     settings_.actors.step_time = {
         std::llround(recipe_.step_time * played.pace * kPicosecondsPerSecond)};
-    settings_.step = [this](Actor&, IslandId island, std::uint64_t step) {
+    settings_.step = [this](SimulatedIsland&, IslandId island, std::uint64_t step) {
       const std::lock_guard lock(lock_);
       steps_[std::size_t(island)] = std::int64_t(step);
       changed_.notify_all();
     };
-    settings_.before_copy = [this](Actor& actor, IslandId island, RoundId round,
+    settings_.before_copy = [this](SimulatedIsland& actor, IslandId island, RoundId round,
                                    std::uint64_t first, std::size_t count) {
       shown_ = &actor;
       show(island, std::int64_t(round) - 1, first, count);
@@ -83,13 +83,14 @@ class Stepwise final : public Carrier {
                                   std::span<const float> values) {
       std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
     };
-    settings_.after_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
+    settings_.after_merge = [this](SimulatedIsland& actor, IslandId island, RoundId round,
+                                   int fragment) {
       std::vector<float> came = taken_from(actor, fragment);
       const std::lock_guard lock(lock_);
       places_.at(island, fragment).passages[std::int64_t(round) - 1].correction = std::move(came);
       changed_.notify_all();
     };
-    settings_.after_late = [this](Actor& actor, IslandId island, RoundId, int fragment) {
+    settings_.after_late = [this](SimulatedIsland& actor, IslandId island, RoundId, int fragment) {
       std::vector<float> came = taken_from(actor, fragment);
       const std::lock_guard lock(lock_);
       places_.at(island, fragment).late.push_back({steps_[std::size_t(island)], std::move(came)});
@@ -116,19 +117,19 @@ class Stepwise final : public Carrier {
   void between(Learner& learner, std::int64_t steps,
                const std::function<void()>& before_merge) override {
     if (steps == 0) player_ = std::thread([this] { play(); });
-    std::vector<Errands> errands;
+    std::vector<DueExchanges> due_exchanges;
     std::vector<std::vector<float>> models;
     for (int i = 0; i < islands_; ++i) {
       models.push_back(learner.row(Buffer::kModel, i));
-      add_errands(errands, i, steps);
+      add_due(due_exchanges, i, steps);
     }
     const auto merges = [&](int island) {
-      return std::any_of(errands.begin(), errands.end(), [&](const Errands& some) {
+      return std::any_of(due_exchanges.begin(), due_exchanges.end(), [&](const DueExchanges& some) {
         return some.merges && (island < 0 || some.island == island);
       });
     };
     if (merges(-1)) before_merge();
-    run(errands, models);
+    run(due_exchanges, models);
     for (int i = 0; i < islands_; ++i) {
       std::vector<float>& model = models[std::size_t(i)];
       const bool late = merge_late(steps, i, model);
@@ -136,7 +137,7 @@ class Stepwise final : public Carrier {
     }
   }
   [[nodiscard]] bool resumes() const override { return false; }
-  [[nodiscard]] ClockSummary account() const override { return dance_->account(); }
+  [[nodiscard]] ClockSummary account() const override { return schedule_->account(); }
 
  private:
   // Of a fragment that these elements are in: its number, and where in it they begin.
@@ -146,28 +147,29 @@ class Stepwise final : public Carrier {
   }
 
   // Training's side.
-  void add_errands(std::vector<Errands>& errands, int island, std::int64_t steps) const {
-    for (const RotationClock::Errand& due : clock_.errands(island, steps)) {
+  void add_due(std::vector<DueExchanges>& due_exchanges, int island, std::int64_t steps) const {
+    for (const RotationClock::DueExchange& due : clock_.due_exchanges(island, steps)) {
       if (due.round >= settings_.rounds) continue;
-      if (errands.empty() || errands.back().island != island ||
-          errands.back().fragment != due.fragment)
-        errands.push_back({island, due.fragment, {}, 0, false});
-      errands.back().merges = errands.back().merges || due.merges;
-      errands.back().due.push_back(due);
+      if (due_exchanges.empty() || due_exchanges.back().island != island ||
+          due_exchanges.back().fragment != due.fragment)
+        due_exchanges.push_back({island, due.fragment, {}, 0, false});
+      due_exchanges.back().merges = due_exchanges.back().merges || due.merges;
+      due_exchanges.back().due.push_back(due);
     }
   }
   // Over there islands take their turns in an order of their own, each merging and copying again
   // before the next has merged: here, too, nobody waits for another.
-  void run(std::vector<Errands>& errands, std::vector<std::vector<float>>& models) {
+  void run(std::vector<DueExchanges>& due_exchanges, std::vector<std::vector<float>>& models) {
     std::unique_lock lock(lock_);
-    const auto can_go_on = [&](const Errands& some) {
+    const auto can_go_on = [&](const DueExchanges& some) {
       return some.next < some.due.size() &&
              (!some.due[some.next].merges || has_come(some, some.due[some.next].round));
     };
-    const auto is_over = [](const Errands& some) { return some.next == some.due.size(); };
-    while (!std::all_of(errands.begin(), errands.end(), is_over)) {
-      wait(lock, [&] { return std::any_of(errands.begin(), errands.end(), can_go_on); });
-      for (Errands& some : errands)
+    const auto is_over = [](const DueExchanges& some) { return some.next == some.due.size(); };
+    while (!std::all_of(due_exchanges.begin(), due_exchanges.end(), is_over)) {
+      wait(lock,
+           [&] { return std::any_of(due_exchanges.begin(), due_exchanges.end(), can_go_on); });
+      for (DueExchanges& some : due_exchanges)
         for (; can_go_on(some); ++some.next) {
           const auto [fragment, round, merges] = some.due[some.next];
           const std::span<float> x = places_.part(models[std::size_t(some.island)], fragment);
@@ -179,7 +181,7 @@ class Stepwise final : public Carrier {
       changed_.notify_all();
     }
   }
-  [[nodiscard]] bool has_come(const Errands& some, std::int64_t k) {
+  [[nodiscard]] bool has_come(const DueExchanges& some, std::int64_t k) {
     const auto& passages = places_.at(some.island, some.fragment).passages;
     const auto passage = passages.find(k);
     return passage != passages.end() && passage->second.correction.has_value();
@@ -216,7 +218,7 @@ class Stepwise final : public Carrier {
   }
   template <class Condition>
   void wait(std::unique_lock<std::mutex>& lock, Condition condition) {
-    if (!changed_.wait_for(lock, kPatience, [&] { return !failure_.empty() || condition(); }))
+    if (!changed_.wait_for(lock, kGrace, [&] { return !failure_.empty() || condition(); }))
       throw std::runtime_error("the simulation stands still");
     if (!condition()) throw std::runtime_error(failure_);
   }
@@ -246,7 +248,7 @@ class Stepwise final : public Carrier {
       to[std::ptrdiff_t(e)] += correction[std::size_t(skipped) + e];
   }
   // What a merge has made of a model of zeros.
-  [[nodiscard]] std::vector<float> taken_from(Actor& actor, int fragment) const {
+  [[nodiscard]] std::vector<float> taken_from(SimulatedIsland& actor, int fragment) const {
     const std::span<float> here = places_.part(actor.model(), fragment);
     std::vector<float> values(here.begin(), here.end());
     std::fill(here.begin(), here.end(), 0.0F);
@@ -259,9 +261,9 @@ class Stepwise final : public Carrier {
   const JobSpec job_;
   const int islands_;
   SimulationSettings settings_;
-  const std::unique_ptr<Dance> dance_;
-  std::vector<DeskMerge> merges_;  // by island
-  Actor* shown_ = nullptr;         // who copies
+  const std::unique_ptr<StepSchedule> schedule_;
+  std::vector<ExchangeMerge> merges_;  // by island
+  SimulatedIsland* shown_ = nullptr;   // who copies
   std::atomic<bool> over_ = false;
   std::mutex lock_;  // of what follows
   std::condition_variable changed_;
@@ -273,10 +275,11 @@ class Stepwise final : public Carrier {
 
 }  // namespace
 
-std::unique_ptr<Carrier> stepwise_carrier(const PlayedPlan& played, SimulationSettings settings) {
-  const auto casting = Casting::make(played.plan, played.casting);
-  COTILLION_CHECK(casting.has_value());  // it was when the plan was to be played
-  return std::make_unique<Stepwise>(played, std::move(settings), casting->job());
+std::unique_ptr<Carrier> stepwise_carrier(const PacketisedPlan& played,
+                                          SimulationSettings settings) {
+  const auto assignment = JobAssignment::make(played.plan, played.job_settings);
+  COTILLION_CHECK(assignment.has_value());  // it was when the plan was to be played
+  return std::make_unique<Stepwise>(played, std::move(settings), assignment->job());
 }
 
 }  // namespace cotillion

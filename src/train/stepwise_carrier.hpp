@@ -5,11 +5,11 @@
 
 #include "sim/simulation.hpp"
 #include "train/carrier.hpp"
-#include "train/played_plan.hpp"
+#include "train/packetised_plan.hpp"
 
 namespace cotillion {
 
-[[nodiscard]] std::unique_ptr<Carrier> stepwise_carrier(const PlayedPlan& played,
+[[nodiscard]] std::unique_ptr<Carrier> stepwise_carrier(const PacketisedPlan& played,
                                                         SimulationSettings settings);
 
 }  // namespace cotillion

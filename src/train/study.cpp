@@ -8,7 +8,7 @@
 #include <iterator>
 #include <optional>
 
-#include "train/same_run.hpp"
+#include "train/run_identity.hpp"
 #include "train/text_folder.hpp"
 #include "train/training_file.hpp"
 
@@ -94,7 +94,7 @@ Training asked_for(const StudySettings& settings, const Study& study, const Reci
   Training asked;
   asked.recipe = recipe;
   asked.recipe.rounds.clear();
-  asked.account = make_dance(recipe)->account();
+  asked.account = make_step_schedule(recipe)->account();
   asked.model = settings.model;
   asked.context = study.model.context;
   asked.data = study.corpus.name;
@@ -164,7 +164,7 @@ std::vector<Training> run_study(const StudySettings& settings, const Study& stud
       TrainingSettings training = settings.training;
       training.seed = seed;
       training.checkpoint = checkpoints.of(number);
-      const ClockSummary account = make_dance(recipe)->account();
+      const ClockSummary account = make_step_schedule(recipe)->account();
       const auto islands = events.learner(learner);
       std::unique_ptr<Carrier> carrier;
       if (events.carrier)

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "train/own_places.hpp"
+#include "train/output_paths.hpp"
 
 namespace cotillion {
 namespace {

@@ -269,8 +269,8 @@ TEST(TorchLearner, AResumedRunEndsWithTheSameLosses) {
 TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
   for (const double step : {50e9, 61e9, 500e9}) {
     PlanSettings plan_settings;
-    plan_settings.slack = Seconds::from_ps(60e9);
-    plan_settings.step_time = Seconds::from_ps(step);
+    plan_settings.slack = RealDuration::from_ps(60e9);
+    plan_settings.step_time = RealDuration::from_ps(step);
     plan_settings.whole_steps = step == 50e9;
     const bool long_steps = step == 500e9;  // rounds are made that long; somebody rests in each
     const PlanFile plan = testing::plan_file(testing::example_map("isosceles"),
@@ -301,7 +301,7 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
       settings.evaluations = 2;
       const auto ideally = make_learner(small_learner(3)),
                  simulated = make_learner(small_learner(3));
-      const auto played = as_played(plan, *recipe, simulated->parameters());
+      const auto played = packetised(plan, *recipe, simulated->parameters());
       ASSERT_TRUE(played.has_value()) << played.error().message;
       const Training expected =
           train(*ideally, played->recipe, corpus, *model_named("mlp"), settings);

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "policy/rotation_clock.hpp"
-#include "train/same_run.hpp"
+#include "train/run_identity.hpp"
 #include "train/training_file.hpp"
 
 namespace cotillion {

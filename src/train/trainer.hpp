@@ -51,7 +51,7 @@ struct LabRecord {
   double latest_ms = 0;      // by how much, the worst
   std::int64_t missing = 0;  // contributions that corrections lacked, wholly or in part
   double process_mb = 0;  // that a training process has in memory, libraries left out; the largest
-  double agent_mb = 0;    // the same of an agent, with the desk that both share
+  double agent_mb = 0;    // the same of an agent, with the region that both share
   double agent_before_mb = 0;         // before there was anything on it
   std::vector<std::string> problems;  // sentences
 };

@@ -43,7 +43,7 @@ class CoordinatorVerb : public ::testing::Test {
                                       folder_ / "plan.json",
                                       "--listen",
                                       listen_,
-                                      "--patience",
+                                      "--grace",
                                       "200ms",
                                       "--start-in",
                                       "300ms",

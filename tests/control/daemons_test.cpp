@@ -27,7 +27,7 @@ class Daemons : public ::testing::Test {
  protected:
   Daemons() {
     folder_ = fs::temp_directory_path() / fmt::format("cotillion-daemons-{}", ::getpid());
-    fs::create_directories(folder_ / "desks");
+    fs::create_directories(folder_ / "regions");
     Map map = testing::example_map("isosceles");
     map.payload = {281'600};
     for (Aggregator& aggregator : map.aggregators) aggregator.spec.chunk = {1408};
@@ -58,7 +58,7 @@ class Daemons : public ::testing::Test {
                                    coordinator_,
                                    "--element",
                                    "i32",
-                                   "--patience",
+                                   "--grace",
                                    "300ms",
                                    "--start-in",
                                    "500ms",
@@ -72,7 +72,7 @@ class Daemons : public ::testing::Test {
   void start_everyone(const std::vector<std::string>& more) {
     start_coordinator(more);
     for (int i = 0; i < kIslands; ++i) {
-      const std::string name = kNames[i], socket = folder_ / "desks" / (name + ".sock");
+      const std::string name = kNames[i], socket = folder_ / "regions" / (name + ".sock");
       start("edge " + name,
             {COTILLION_BINARY, "edge", "--island", name, "--coordinator", coordinator_, "--listen",
              address(10 + i), "--interface", "127.0.0.1"});
@@ -93,9 +93,9 @@ class Daemons : public ::testing::Test {
   void expect_ends() {
     for (auto& [name, process] : processes_) EXPECT_NE(process.wait(), -1000) << name << all_said();
   }
-  std::vector<std::string> desks_left() const {
+  std::vector<std::string> regions_left() const {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder_ / "desks"))
+    for (const auto& entry : fs::directory_iterator(folder_ / "regions"))
       names.push_back(entry.path().filename());
     return names;
   }
@@ -129,7 +129,7 @@ TEST_F(Daemons, PlayTenRoundsWithExactSumsAndLeaveNothingBehind) {
     EXPECT_THAT(round.absences, IsEmpty());
     EXPECT_TRUE(round.cliques.front().complete);
   }
-  EXPECT_THAT(desks_left(), IsEmpty());
+  EXPECT_THAT(regions_left(), IsEmpty());
 }
 
 TEST_F(Daemons, AnIslandThatIsKilledIsNamedByAllAndTheRestPlayOn) {
@@ -175,7 +175,7 @@ TEST_F(Daemons, EverybodyEndsWhenTheCoordinatorIsKilled) {
     EXPECT_THAT(said(fmt::format("training {}", name)),
                 HasSubstr("the job has failed: the connection to the coordinator is lost"));
   }
-  EXPECT_THAT(desks_left(), IsEmpty());
+  EXPECT_THAT(regions_left(), IsEmpty());
 }
 
 TEST_F(Daemons, TrainingCodeThatIsKilledTakesItsIslandOutOfTheJob) {
@@ -186,7 +186,7 @@ TEST_F(Daemons, TrainingCodeThatIsKilledTakesItsIslandOutOfTheJob) {
   EXPECT_EQ((*this)["island C"].wait(), 3);
   EXPECT_EQ((*this)["island A"].wait(), 0) << all_said();
   EXPECT_THAT(said("training A"), HasSubstr("C lacks in 200 of 200 chunks"));
-  EXPECT_THAT(desks_left(), IsEmpty());
+  EXPECT_THAT(regions_left(), IsEmpty());
 }
 
 TEST_F(Daemons, ASignalStopsAJobCleanlyAfterARoundThatAllHavePlayed) {
@@ -204,7 +204,7 @@ TEST_F(Daemons, ASignalStopsAJobCleanlyAfterARoundThatAllHavePlayed) {
   for (const char* name : kNames)
     EXPECT_THAT(said(fmt::format("training {}", name)),
                 HasSubstr(fmt::format(" {} rounds,", told.substr(begin, end - begin))));
-  EXPECT_THAT(desks_left(), IsEmpty());
+  EXPECT_THAT(regions_left(), IsEmpty());
 }
 
 TEST_F(Daemons, SayWhatIsWrongBeforeTheyBegin) {

@@ -42,7 +42,7 @@ Plan pairs_plan(const Map& map) {
   EXPECT_TRUE(schedule.has_value());
   PlanSettings settings;
   settings.step_time = Duration{169'000'000'000};
-  return make_plan(floor->stage, *schedule, settings);
+  return make_plan(floor->network, *schedule, settings);
 }
 
 class ImportedExample : public ::testing::TestWithParam<Example> {};

@@ -10,7 +10,7 @@ using Json = nlohmann::json;
 
 class LabPlay : public testing::LabOfThree {
  protected:
-  // The lab's JSON; notes go where its text goes, so they stand before it.
+  // The lab's JSON; notes go where its text goes, so they role before it.
   [[nodiscard]] Json answer() const {
     const std::string text = said();
     const auto begin = text.find("{\n");
@@ -21,12 +21,12 @@ class LabPlay : public testing::LabOfThree {
   // Its exit code, when nothing is left of it.
   int play(std::vector<std::string> further, const std::string& faults = "") {
     // Where nothing is to be missing a machine that stops for a moment is waited for.
-    const char* const patience = faults.empty() ? "1s" : "400ms";
+    const char* const grace = faults.empty() ? "1s" : "400ms";
     if (!faults.empty()) {
       std::ofstream(folder_ / "faults.toml") << faults;
       further.insert(further.end(), {"--faults", (folder_ / "faults.toml").string()});
     }
-    further.insert(further.end(), {"--json", "--patience", patience});
+    further.insert(further.end(), {"--json", "--grace", grace});
     const pid_t lab = start_lab(further);
     const auto spaces = wait_until_built(lab);
     const int code = wait_for(lab);
@@ -238,7 +238,7 @@ TEST_F(LabPlay, EndsAtOnceWhenItIsAskedToTwice) {
 
 TEST_F(LabPlay, LeavesNothingWhenTheJobFails) {
   // Edges that wait for nobody: no two clocks are as exact as that.
-  const pid_t lab = start_lab({"--rounds", "1", "--patience", "0ms"});
+  const pid_t lab = start_lab({"--rounds", "1", "--grace", "0ms"});
   const auto spaces = wait_until_built(lab);
   EXPECT_EQ(wait_for(lab), 3);
   expect_nothing_left(spaces);

@@ -24,13 +24,13 @@ class LabTraining : public testing::LabOfThree {
               0);
   }
   [[nodiscard]] pid_t start_training(const std::vector<std::string>& further) const {
-    std::vector<std::string> arguments{"train",      (folder_ / "plan.json").string(),
-                                       "--model",    "mlp",
-                                       "--rate",     "0.01",
-                                       "--data",     "synthetic:200kB",
-                                       "--split",    "by-source",
-                                       "--patience", "200ms",
-                                       "--windows",  "16"};
+    std::vector<std::string> arguments{"train",     (folder_ / "plan.json").string(),
+                                       "--model",   "mlp",
+                                       "--rate",    "0.01",
+                                       "--data",    "synthetic:200kB",
+                                       "--split",   "by-source",
+                                       "--grace",   "200ms",
+                                       "--windows", "16"};
     arguments.insert(arguments.end(), further.begin(), further.end());
     return start(arguments, (folder_ / "said").string());
   }

@@ -10,8 +10,8 @@ namespace {
 
 class EventsRound final : public Ns3Round {
  public:
-  EventsRound(const PlanFile& plan, const Casting& casting)
-      : Ns3Round(plan, casting), busy_until_(std::size_t(map_.lane_count()), 0) {
+  EventsRound(const PlanFile& plan, const JobAssignment& assignment)
+      : Ns3Round(plan, assignment), busy_until_(std::size_t(map_.lane_count()), 0) {
     for (LaneId lane = 0; lane < map_.lane_count(); ++lane) {
       ps_per_byte_.push_back(ps_per_byte(lane_rate(map_, lane)));
       latency_.push_back(lane_latency(map_, lane).ps);
@@ -50,8 +50,8 @@ class EventsRound final : public Ns3Round {
 
 }  // namespace
 
-std::unique_ptr<Ns3Round> events_round(const PlanFile& plan, const Casting& casting) {
-  return std::make_unique<EventsRound>(plan, casting);
+std::unique_ptr<Ns3Round> events_round(const PlanFile& plan, const JobAssignment& assignment) {
+  return std::make_unique<EventsRound>(plan, assignment);
 }
 
 }  // namespace cotillion::testing

@@ -13,11 +13,11 @@ std::optional<Ns3Run> play_in_ns3(const PlanFile& plan, Ns3Way way) {
   // The fastest of its schedulers here: the map that is the default takes a tenth longer with IP
   // and twice as long with events alone.
   ns3::Simulator::SetScheduler(ns3::ObjectFactory("ns3::PriorityQueueScheduler"));
-  const auto casting = Casting::make(plan, {});
-  COTILLION_CHECK(casting.has_value());
-  const auto round = way == Ns3Way::kIp       ? ip_round(plan, *casting)
-                     : way == Ns3Way::kFrames ? frames_round(plan, *casting)
-                                              : events_round(plan, *casting);
+  const auto assignment = JobAssignment::make(plan, {});
+  COTILLION_CHECK(assignment.has_value());
+  const auto round = way == Ns3Way::kIp       ? ip_round(plan, *assignment)
+                     : way == Ns3Way::kFrames ? frames_round(plan, *assignment)
+                                              : events_round(plan, *assignment);
   const Ns3Run run = round->play();
   ns3::Simulator::Destroy();
   return run;

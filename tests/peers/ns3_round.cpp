@@ -15,9 +15,9 @@ ns3::TypeId Title::GetTypeId() {
   return id;
 }
 
-Ns3Round::Ns3Round(const PlanFile& plan, const Casting& casting)
+Ns3Round::Ns3Round(const PlanFile& plan, const JobAssignment& assignment)
     : map_(plan.map),
-      casting_(casting),
+      assignment_(assignment),
       branches_(std::size_t(map_.island_count() * map_.place_count())),
       sources_(map_.islands.size()),
       edges_(map_.islands.size()) {
@@ -25,11 +25,11 @@ Ns3Round::Ns3Round(const PlanFile& plan, const Casting& casting)
   for (const Ingress& ingress : plan.ingress) COTILLION_CHECK(ingress.lanes.size() == 1);
   for (const PlannedClique& clique : plan.plan.rounds.front().cliques)
     for (const Stream& stream : clique.streams) note_stream(stream);
-  for (Edge& edge : edges_) edge.contributors.assign(casting_.job_chunks(), 0);
+  for (Edge& edge : edges_) edge.contributors.assign(assignment_.job_chunks(), 0);
 }
 
 void Ns3Round::note_stream(const Stream& stream) {
-  const Part part = casting_.part(1, stream.sender, Instant{0});
+  const RoundAssignment part = assignment_.part(1, stream.sender, Instant{0});
   sources_[std::size_t(stream.sender)] = {
       true, part.stream.offset,
       transfer_time(Bytes{std::int64_t(wire_bytes(0))}, part.stream.rate).ps, 0};
@@ -81,7 +81,7 @@ std::int64_t Ns3Round::departure(IslandId sender) const {
 void Ns3Round::depart(IslandId sender) {
   Source& source = sources_[std::size_t(sender)];
   send(sender, source.next++);
-  if (source.next == casting_.job_chunks()) return;
+  if (source.next == assignment_.job_chunks()) return;
   ns3::Simulator::Schedule(ns3::PicoSeconds(departure(sender)) - ns3::Simulator::Now(),
                            &Ns3Round::depart, this, sender);
 }

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "job/casting.hpp"
+#include "job/job_assignment.hpp"
 #include "tests/peers/ns3_peer.hpp"
 
 namespace cotillion::testing {
@@ -40,7 +40,7 @@ class Title final : public ns3::Header {
 
 class Ns3Round {
  public:
-  Ns3Round(const PlanFile& plan, const Casting& casting);
+  Ns3Round(const PlanFile& plan, const JobAssignment& assignment);
   virtual ~Ns3Round() = default;
   Ns3Round(const Ns3Round&) = delete;
   Ns3Round& operator=(const Ns3Round&) = delete;
@@ -60,8 +60,8 @@ class Ns3Round {
   // Where a lane leads that enters no island.
   [[nodiscard]] PlaceId end_of(LaneId lane) const;
   [[nodiscard]] std::uint32_t wire_bytes(ChunkId chunk) const {
-    return std::uint32_t(payload_bytes(casting_.job(), chunk)) +
-           std::uint32_t(casting_.framing().count);
+    return std::uint32_t(payload_bytes(assignment_.job(), chunk)) +
+           std::uint32_t(assignment_.framing().count);
   }
   // As long as ours on the wire once all its headers are before it.
   [[nodiscard]] ns3::Ptr<ns3::Packet> packet(const Title& title, std::uint32_t headers) const;
@@ -70,7 +70,7 @@ class Ns3Round {
   void land();
 
   const Map& map_;
-  const Casting& casting_;
+  const JobAssignment& assignment_;
 
  private:
   struct Source {
@@ -99,9 +99,12 @@ class Ns3Round {
 };
 
 // Both on point-to-point devices and channels.
-[[nodiscard]] std::unique_ptr<Ns3Round> ip_round(const PlanFile& plan, const Casting& casting);
-[[nodiscard]] std::unique_ptr<Ns3Round> frames_round(const PlanFile& plan, const Casting& casting);
+[[nodiscard]] std::unique_ptr<Ns3Round> ip_round(const PlanFile& plan,
+                                                 const JobAssignment& assignment);
+[[nodiscard]] std::unique_ptr<Ns3Round> frames_round(const PlanFile& plan,
+                                                     const JobAssignment& assignment);
 // On nothing but the scheduler.
-[[nodiscard]] std::unique_ptr<Ns3Round> events_round(const PlanFile& plan, const Casting& casting);
+[[nodiscard]] std::unique_ptr<Ns3Round> events_round(const PlanFile& plan,
+                                                     const JobAssignment& assignment);
 
 }  // namespace cotillion::testing

@@ -26,8 +26,8 @@ constexpr std::uint32_t kUdpIpBytes = 28;
 // Devices and channels. Places are the first nodes, islands follow.
 class WiredRound : public Ns3Round {
  protected:
-  WiredRound(const PlanFile& plan, const Casting& casting)
-      : Ns3Round(plan, casting), lanes_(std::size_t(map_.lane_count())) {
+  WiredRound(const PlanFile& plan, const JobAssignment& assignment)
+      : Ns3Round(plan, assignment), lanes_(std::size_t(map_.lane_count())) {
     nodes_.Create(std::uint32_t(map_.place_count() + map_.island_count()));
     for (std::size_t k = 0; k < map_.links.size(); ++k) {
       COTILLION_CHECK(map_.links[k].latency[0] == map_.links[k].latency[1]);
@@ -77,7 +77,7 @@ class WiredRound : public Ns3Round {
 
 class IpRound final : public WiredRound {
  public:
-  IpRound(const PlanFile& plan, const Casting& casting) : WiredRound(plan, casting) {
+  IpRound(const PlanFile& plan, const JobAssignment& assignment) : WiredRound(plan, assignment) {
     // The list hands multicast to the node itself too; static routes alone only pass it on.
     ns3::Ipv4ListRoutingHelper routing;
     routing.Add(static_routing_, 0);
@@ -166,7 +166,8 @@ class IpRound final : public WiredRound {
 
 class FramesRound final : public WiredRound {
  public:
-  FramesRound(const PlanFile& plan, const Casting& casting) : WiredRound(plan, casting) {
+  FramesRound(const PlanFile& plan, const JobAssignment& assignment)
+      : WiredRound(plan, assignment) {
     for (LaneId lane = 0; lane < map_.lane_count(); ++lane)
       if (enters_island(map_, lane))
         from(lane)->SetReceiveCallback(ns3::MakeBoundCallback(&FramesRound::at_island, this));
@@ -206,12 +207,12 @@ class FramesRound final : public WiredRound {
 
 }  // namespace
 
-std::unique_ptr<Ns3Round> ip_round(const PlanFile& plan, const Casting& casting) {
-  return std::make_unique<IpRound>(plan, casting);
+std::unique_ptr<Ns3Round> ip_round(const PlanFile& plan, const JobAssignment& assignment) {
+  return std::make_unique<IpRound>(plan, assignment);
 }
 
-std::unique_ptr<Ns3Round> frames_round(const PlanFile& plan, const Casting& casting) {
-  return std::make_unique<FramesRound>(plan, casting);
+std::unique_ptr<Ns3Round> frames_round(const PlanFile& plan, const JobAssignment& assignment) {
+  return std::make_unique<FramesRound>(plan, assignment);
 }
 
 }  // namespace cotillion::testing

@@ -39,9 +39,9 @@ class Rows {
 
 // Columns: z, D·u, t_0 … t_{n−1}, all in milliseconds, so that all numbers are of a size CLP's
 // tolerances suit.
-std::optional<Seconds> clp_price(const CliqueLatencies& latencies, const Demand& demand) {
+std::optional<RealDuration> clp_price(const CliqueLatencies& latencies, const Demand& demand) {
   const int n = latencies.size();
-  if (n == 1) return Seconds{};
+  if (n == 1) return RealDuration{};
   const double ms = kPicosecondsPerMillisecond;
   Rows rows;
   for (int i = 0; i < n; ++i)
@@ -70,7 +70,7 @@ std::optional<Seconds> clp_price(const CliqueLatencies& latencies, const Demand&
   model.dual();
   if (model.status() == 1) return std::nullopt;
   COTILLION_CHECK(model.status() == 0);
-  return Seconds::from_ps(model.objectiveValue() * ms);
+  return RealDuration::from_ps(model.objectiveValue() * ms);
 }
 
 }  // namespace cotillion::testing

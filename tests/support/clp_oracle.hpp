@@ -10,7 +10,7 @@
 namespace cotillion::testing {
 
 // T_c, or nothing when CLP proves the program infeasible.
-[[nodiscard]] std::optional<Seconds> clp_price(const CliqueLatencies& latencies,
-                                               const Demand& demand);
+[[nodiscard]] std::optional<RealDuration> clp_price(const CliqueLatencies& latencies,
+                                                    const Demand& demand);
 
 }  // namespace cotillion::testing

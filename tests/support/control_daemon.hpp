@@ -22,7 +22,7 @@ class Daemon final : public MemberHost {
       : dies_after_(dies_after) {
     MemberSettings settings;
     settings.zero = zero_;
-    settings.silence_patience = Duration{60'000'000'000'000};
+    settings.silence_timeout = Duration{60'000'000'000'000};
     settings.hello = {std::string(1, char('A' + index / 2)),
                       index % 2 ? Role::kEdge : Role::kIsland,
                       boot_now(),
@@ -57,7 +57,7 @@ class Daemon final : public MemberHost {
       if (std::exchange(unprepared_, false)) member->ready(now(), *this);
       if (member->origin() == kNever && !last_) continue;
       while (member->origin() != kNever && reported_ < member->last_round() &&
-             member->casting().start_of(reported_ + 2, member->origin()) <= now()) {
+             member->job_assignment().start_of(reported_ + 2, member->origin()) <= now()) {
         RoundReport report;
         report.round = ++reported_;
         member->report(now(), report, *this);

@@ -32,8 +32,8 @@ struct PlanAndText {
   const auto floor = floor_of(std::move(map));
   const auto named = named_schedule(schedule, floor->map, floor->routes);
   COTILLION_CHECK(named.has_value());
-  const Plan plan = make_plan(floor->stage, *named, {});
-  std::string text = to_json(floor->stage, plan, {"0", "test", 1, {}}).dump(1) + "\n";
+  const Plan plan = make_plan(floor->network, *named, {});
+  std::string text = to_json(floor->network, plan, {"0", "test", 1, {}}).dump(1) + "\n";
   auto read = read_plan(text, "plan.json");
   COTILLION_CHECK(read.has_value());
   return {std::move(text), std::move(*read)};
@@ -58,18 +58,18 @@ struct ConversationSettings {
   Instant coordinator_dies = kNever;
   Instant user_stops = kNever;
 
-  // Patience of seconds, as it would be on one machine.
+  // Timeout of seconds, as it would be on one machine.
   void hurry() {
     coordinator.version = "test";
     coordinator.zero = 1'700'000'000'000'000'000;
-    coordinator.casting.patience = milliseconds(50);
+    coordinator.job_settings.grace = milliseconds(50);
     coordinator.lead = milliseconds(500);
     coordinator.ping_every = milliseconds(400);
-    coordinator.join_patience = milliseconds(5000);
-    coordinator.ready_patience = milliseconds(2000);
-    coordinator.report_patience = milliseconds(1000);
-    coordinator.stop_patience = milliseconds(1500);
-    coordinator.silence_patience = milliseconds(2500);
+    coordinator.join_timeout = milliseconds(5000);
+    coordinator.ready_timeout = milliseconds(2000);
+    coordinator.report_timeout = milliseconds(1000);
+    coordinator.stop_timeout = milliseconds(1500);
+    coordinator.silence_timeout = milliseconds(2500);
   }
 };
 
@@ -111,13 +111,16 @@ class Conversation final : public CoordinatorOutbox {
 
   class Player final : public MemberHost {
    public:
-    Player(Conversation& stage, int index)
-        : stage_(stage), index_(index), who_{index / 2, index % 2 ? Role::kEdge : Role::kIsland} {
-      skew = {stage.random_.between(-stage.settings_.skew_most.ps, stage.settings_.skew_most.ps)};
+    Player(Conversation& network, int index)
+        : network_(network),
+          index_(index),
+          who_{index / 2, index % 2 ? Role::kEdge : Role::kIsland} {
+      skew = {
+          network.random_.between(-network.settings_.skew_most.ps, network.settings_.skew_most.ps)};
       MemberSettings mine;
-      mine.zero = stage.settings_.coordinator.zero;
-      mine.silence_patience = stage.settings_.coordinator.silence_patience;
-      mine.hello = {stage.plan_.plan.map.islands[std::size_t(who_.island)].name,
+      mine.zero = network.settings_.coordinator.zero;
+      mine.silence_timeout = network.settings_.coordinator.silence_timeout;
+      mine.hello = {network.plan_.plan.map.islands[std::size_t(who_.island)].name,
                     who_.role,
                     BootId(100 + index),
                     fmt::format("host{}:1", index),
@@ -128,27 +131,29 @@ class Conversation final : public CoordinatorOutbox {
     }
 
     void enter() {
-      const Trouble trouble = stage_.settings_.troubles[std::size_t(index_)];
+      const Trouble trouble = network_.settings_.troubles[std::size_t(index_)];
       if (trouble == Trouble::kNeverJoins) {
         dead = true;
         return;
       }
-      stage_.at(Instant{stage_.random_.between(0, milliseconds(1000).ps)}, [this] {
+      network_.at(Instant{network_.random_.between(0, milliseconds(1000).ps)}, [this] {
         connected = true;
         member->begin(own(), *this);
       });
-      stage_.at(stage_.settings_.when[std::size_t(index_)], [this, trouble] { suffer(trouble); });
+      network_.at(network_.settings_.when[std::size_t(index_)],
+                  [this, trouble] { suffer(trouble); });
     }
 
     void send(const Message& message) override {
       if (std::holds_alternative<Stopped>(message)) said_stopped = true;
-      stage_.carry(to_coordinator_, connected, [this, message] {
-        if (stage_.alive()) stage_.coordinator_->on_message(stage_.now_, index_, message, stage_);
+      network_.carry(to_coordinator_, connected, [this, message] {
+        if (network_.alive())
+          network_.coordinator_->on_message(network_.now_, index_, message, network_);
       });
     }
     void prepare() override {
-      const bool slow = stage_.settings_.troubles[std::size_t(index_)] == Trouble::kSlowToPrepare;
-      stage_.after(milliseconds(slow ? 60'000 : stage_.random_.between(1, 500)), [this] {
+      const bool slow = network_.settings_.troubles[std::size_t(index_)] == Trouble::kSlowToPrepare;
+      network_.after(milliseconds(slow ? 60'000 : network_.random_.between(1, 500)), [this] {
         if (!dead) member->ready(own(), *this);
       });
     }
@@ -159,7 +164,7 @@ class Conversation final : public CoordinatorOutbox {
     void stop(RoundId after, const std::string&) override {
       last_ = after;
       if (after <= reported_)
-        stage_.after(milliseconds(1), [this] {
+        network_.after(milliseconds(1), [this] {
           if (!dead) member->stopped(own(), *this);
         });
     }
@@ -172,20 +177,20 @@ class Conversation final : public CoordinatorOutbox {
       if (!dead) member->on_lost(own(), why, *this);
     }
     void on_time() {
-      if (next_deadline() <= stage_.now_) member->on_time(own(), *this);
+      if (next_deadline() <= network_.now_) member->on_time(own(), *this);
     }
     [[nodiscard]] Instant next_deadline() const {
       if (dead || !connected) return kNever;
       const Instant due = member->next_deadline();
       return due == kNever ? due : due - skew;
     }
-    [[nodiscard]] Instant own() const { return stage_.now_ + skew; }
+    [[nodiscard]] Instant own() const { return network_.now_ + skew; }
 
     std::unique_ptr<Member> member;
     Duration skew;
     bool dead = false, connected = false, said_stopped = false, troubled = false;
-    Instant started = kNever;  // round one, in true time
-    std::vector<Part> parts;   // one for each round that it has played
+    Instant started = kNever;            // round one, in true time
+    std::vector<RoundAssignment> parts;  // one for each round that it has played
     std::vector<RoundReport> reports;
 
    private:
@@ -196,17 +201,17 @@ class Conversation final : public CoordinatorOutbox {
       troubled = trouble != Trouble::kNone && !member->ended();
       if (!troubled) return;
       const auto tell_coordinator = [this] {
-        if (stage_.alive())
-          stage_.coordinator_->on_lost(stage_.now_, index_, "reset by peer", stage_);
+        if (network_.alive())
+          network_.coordinator_->on_lost(network_.now_, index_, "reset by peer", network_);
       };
       if (trouble == Trouble::kDies || trouble == Trouble::kDiesSilently) {
         dead = true;
         connected = false;
-        if (trouble == Trouble::kDies) stage_.after(stage_.delay(), tell_coordinator);
+        if (trouble == Trouble::kDies) network_.after(network_.delay(), tell_coordinator);
       } else if (trouble == Trouble::kBreaks && connected) {
         connected = false;
-        stage_.after(stage_.delay(), tell_coordinator);
-        stage_.after(stage_.delay(), [this] { lose("reset by peer"); });
+        network_.after(network_.delay(), tell_coordinator);
+        network_.after(network_.delay(), [this] { lose("reset by peer"); });
       } else if (trouble == Trouble::kStopsReporting) {
         mute_ = true;
       }
@@ -216,8 +221,8 @@ class Conversation final : public CoordinatorOutbox {
     void next_round(RoundId round) {
       if (round > member->last_round() || member->ended()) return;
       parts.push_back(member->part(round));
-      const Instant ends = member->casting().start_of(round + 1, member->origin());
-      stage_.at(ends - skew, [this, round] {
+      const Instant ends = member->job_assignment().start_of(round + 1, member->origin());
+      network_.at(ends - skew, [this, round] {
         if (dead || mute_ || member->ended()) return;
         RoundReport report;
         report.round = reported_ = round;
@@ -230,7 +235,7 @@ class Conversation final : public CoordinatorOutbox {
     }
 
     static constexpr RoundId kOpen = ~RoundId(0);
-    Conversation& stage_;
+    Conversation& network_;
     int index_;
     Who who_;
     Instant to_coordinator_{0}, to_member_{0};  // nothing overtakes what was sent before

@@ -38,7 +38,7 @@ namespace cotillion::testing {
 
 [[nodiscard]] inline PlanFile three_island_plan() {
   PlanSettings settings;
-  settings.step_time = Seconds::from_ps(100e9);
+  settings.step_time = RealDuration::from_ps(100e9);
   Map map = example_map("isosceles");
   for (std::size_t i = 0; i < map.islands.size(); ++i)
     map.islands[i].region = i < 2 ? "west" : "east";

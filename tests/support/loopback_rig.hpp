@@ -21,7 +21,7 @@ inline constexpr Ipv4Address kLoopback = 0x7f00'0001;
 inline constexpr int kMembers = 4;
 inline constexpr int kReceiving = 3;  // the member behind the edge
 inline constexpr ContributorMask kAllOthers = 0b0111;
-inline constexpr Duration kPatience{30'000'000'000'000};
+inline constexpr Duration kTimeout{30'000'000'000'000};
 
 // The first of `count` ports that nobody uses.
 inline std::uint16_t free_ports(int count) {
@@ -59,8 +59,8 @@ struct RigSettings {
   int beats = 4;
   int shards = 1;
   bool authenticated = false;
-  bool introduced = false;        // the edge knows everyone's boot beforehand
-  Duration deadline = kPatience;  // of all chunks, after the round's start
+  bool introduced = false;       // the edge knows everyone's boot beforehand
+  Duration deadline = kTimeout;  // of all chunks, after the round's start
   std::size_t slots = 4096;
   std::size_t resend_packets = 1024;
   InjectorSettings on_receive, on_send;
@@ -292,9 +292,9 @@ class LoopbackRig {
     open_ = true;
   }
 
-  // Lets everybody work until that is so; false when patience ends.
+  // Lets everybody work until that is so; false when timeout ends.
   [[nodiscard]] bool pump(const std::function<bool()>& until) {
-    const Instant end = clock_.now() + kPatience;
+    const Instant end = clock_.now() + kTimeout;
     std::vector<pollfd> watched;
     for (const auto& shard : islands_) watched.push_back({shard->fd(), POLLIN, 0});
     while (!until()) {

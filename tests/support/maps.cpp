@@ -39,11 +39,11 @@ Map with_memory(Map map, Bytes memory) {
   return map;
 }
 
-std::unique_ptr<Floor> floor_of(Map map, StageSettings settings) {
+std::unique_ptr<Floor> floor_of(Map map, NetworkModelSettings settings) {
   return std::make_unique<Floor>(std::move(map), settings);
 }
 
-std::unique_ptr<Floor> nine_cities(Bytes memory, StageSettings settings) {
+std::unique_ptr<Floor> nine_cities(Bytes memory, NetworkModelSettings settings) {
   return floor_of(with_memory(example_map("nine-cities"), memory), settings);
 }
 

@@ -10,14 +10,14 @@
 
 namespace cotillion::testing {
 
-// A map with its routes and stage, which point into each other.
+// A map with its routes and network, which point into each other.
 struct Floor {
   Map map;
   Routes routes;
-  Stage stage;
+  NetworkModel network;
 
-  Floor(Map given, StageSettings settings)
-      : map(std::move(given)), routes(map), stage(map, routes, settings) {}
+  Floor(Map given, NetworkModelSettings settings)
+      : map(std::move(given)), routes(map), network(map, routes, settings) {}
 };
 
 // Fails the program when the text is no sound map: tests write their maps correctly.
@@ -28,10 +28,10 @@ struct Floor {
 // Sets the memory of every edge.
 [[nodiscard]] Map with_memory(Map map, Bytes memory);
 
-[[nodiscard]] std::unique_ptr<Floor> floor_of(Map map, StageSettings settings = {});
+[[nodiscard]] std::unique_ptr<Floor> floor_of(Map map, NetworkModelSettings settings = {});
 
 // The paper's map with this memory at every edge.
-[[nodiscard]] std::unique_ptr<Floor> nine_cities(Bytes memory, StageSettings settings = {});
+[[nodiscard]] std::unique_ptr<Floor> nine_cities(Bytes memory, NetworkModelSettings settings = {});
 
 // A random connected map of n islands, all with links of random latency.
 [[nodiscard]] Map random_map(int islands, std::uint64_t seed);

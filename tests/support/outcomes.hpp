@@ -14,7 +14,7 @@ inline constexpr Duration kFourMicroseconds{4'000'000};
 // Everything came, each clique a little later than planned: four microseconds times its round.
 [[nodiscard]] inline Outcome as_planned(const PlanFile& plan, int rounds) {
   Outcome outcome;
-  outcome.settings = {{"exchange", "whole"}, {"patience", "1ms"}};
+  outcome.settings = {{"exchange", "whole"}, {"grace", "1ms"}};
   outcome.added_slack = {2'000'655'360};
   outcome.played = {1'033'311'310'720};
   outcome.hops = 12'345;

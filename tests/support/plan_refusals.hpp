@@ -31,11 +31,12 @@ aggregators = [{ at = "hub", serves = ["D"] }]
 )";
 
 // Round 0: A, B and C meet, D sits out. Round 1: A and D, B and C.
-inline Json plan_of(StageSettings settings = {}) {
+inline Json plan_of(NetworkModelSettings settings = {}) {
   const auto floor = floor_of(map_of(kMap), settings);
   const Schedule schedule{
       "two", {completed({{{0, 1, 2}, {}}}, 4), completed({{{0, 3}, {}}, {{1, 2}, {}}}, 4)}};
-  return to_json(floor->stage, make_plan(floor->stage, schedule), {"v", "c", 1, {{"map", "hash"}}});
+  return to_json(floor->network, make_plan(floor->network, schedule),
+                 {"v", "c", 1, {{"map", "hash"}}});
 }
 
 inline std::vector<std::string> refusals_of(const std::string& text) {
@@ -49,7 +50,7 @@ inline std::vector<std::string> refusals_of(const std::string& text) {
 
 // All that is said of the plan when the value at this JSON pointer is another one.
 inline std::string refusal_with(const char* pointer, const Json& value,
-                                StageSettings settings = {}) {
+                                NetworkModelSettings settings = {}) {
   Json json = plan_of(settings);
   json[Json::json_pointer(pointer)] = value;
   return fmt::format("{}", fmt::join(refusals_of(json.dump()), "\n"));

@@ -11,9 +11,9 @@ namespace cotillion::testing {
 [[nodiscard]] inline PlanFile plan_file(const Floor& floor, const Schedule& schedule,
                                         const PlanSettings& settings = {}) {
   PlanFile file;
-  file.plan = make_plan(floor.stage, schedule, settings);
+  file.plan = make_plan(floor.network, schedule, settings);
   for (IslandId island = 0; island < floor.map.island_count(); ++island)
-    file.ingress.push_back(ingress_of(floor.stage, island));
+    file.ingress.push_back(ingress_of(floor.network, island));
   file.map = floor.map;
   return file;
 }

@@ -17,7 +17,7 @@
 
 namespace cotillion::testing {
 
-inline constexpr auto kProcessPatience = std::chrono::seconds(60);
+inline constexpr auto kProcessTimeout = std::chrono::seconds(60);
 
 class Process {
  public:
@@ -46,9 +46,9 @@ class Process {
   void signal(int number) const {
     if (id_ > 0) ::kill(id_, number);
   }
-  // The exit code, −signal of one that was killed, or −1000 when patience ends.
+  // The exit code, −signal of one that was killed, or −1000 when timeout ends.
   int wait() {
-    const auto end = std::chrono::steady_clock::now() + kProcessPatience;
+    const auto end = std::chrono::steady_clock::now() + kProcessTimeout;
     while (id_ > 0) {
       int status = 0;
       if (::waitpid(id_, &status, WNOHANG) == id_) {
@@ -67,9 +67,9 @@ class Process {
     text << std::ifstream(log_).rdbuf();
     return text.str();
   }
-  // Whether it said so before patience ended.
+  // Whether it said so before timeout ended.
   [[nodiscard]] bool says(const std::string& words) const {
-    const auto end = std::chrono::steady_clock::now() + kProcessPatience;
+    const auto end = std::chrono::steady_clock::now() + kProcessTimeout;
     while (said().find(words) == std::string::npos) {
       if (std::chrono::steady_clock::now() > end) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -8,7 +8,7 @@ namespace cotillion::testing {
 
 [[nodiscard]] inline SearchResult alone(const Floor& floor, const SearchSettings& settings) {
   Alone workers;
-  return search(floor.stage, settings, workers);
+  return search(floor.network, settings, workers);
 }
 
 }  // namespace cotillion::testing

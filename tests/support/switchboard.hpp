@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "daemon/line.hpp"
+#include "daemon/control_channel.hpp"
 #include "job/coordinator.hpp"
 
 namespace cotillion::testing {
@@ -32,17 +32,17 @@ class Switchboard final : private CoordinatorOutbox {
   [[nodiscard]] int hasty() const { return hasty_; }  // turns of members that did not wait at all
 
   // A member's end. It must not outlive the switchboard; what breaks it is cut().
-  class End final : public Line {
+  class End final : public ControlChannel {
    public:
     End(Switchboard& board, ConnectionId number) : board_(board), number_(number) {}
-    [[nodiscard]] std::optional<LineEvent> next(Duration wait) override {
+    [[nodiscard]] std::optional<ChannelEvent> next(Duration wait) override {
       std::unique_lock lock(board_.lock_);
       if (wait.ps <= 0) ++board_.hasty_;
       auto& queue = board_.to_member_[number_];
       board_.news_.wait_for(lock, std::chrono::nanoseconds(wait.ps / 1000),
                             [&] { return !queue.empty(); });
       if (queue.empty()) return {};
-      LineEvent event = std::move(queue.front());
+      ChannelEvent event = std::move(queue.front());
       queue.pop_front();
       return event;
     }
@@ -94,7 +94,7 @@ class Switchboard final : private CoordinatorOutbox {
     }
   }
 
-  void deliver(ConnectionId to, LineEvent event) {
+  void deliver(ConnectionId to, ChannelEvent event) {
     {
       const std::lock_guard lock(lock_);
       to_member_[to].push_back(std::move(event));
@@ -113,7 +113,7 @@ class Switchboard final : private CoordinatorOutbox {
   std::mutex lock_;
   std::condition_variable news_;
   std::deque<Event> to_coordinator_;
-  std::map<ConnectionId, std::deque<LineEvent>> to_member_;
+  std::map<ConnectionId, std::deque<ChannelEvent>> to_member_;
   ConnectionId connections_ = 0;
   int hasty_ = 0;
   std::thread thread_;

@@ -209,8 +209,7 @@ Cases plainer_settings(const SwarmCase& from) {
 
 Cases plainer_numbers(const SwarmCase& from) {
   Cases cases;
-  if (from.patience != kPlainTime)
-    propose(cases, from, [](SwarmCase& to) { to.patience = kPlainTime; });
+  if (from.grace != kPlainTime) propose(cases, from, [](SwarmCase& to) { to.grace = kPlainTime; });
   const auto plain_island = [](Island& island) { island.up = island.down = kPlainRate; };
   const auto plain_rate = [](Link& link) { link.rate[0] = link.rate[1] = kPlainRate; };
   const auto plain_time = [](Link& link) { link.latency[0] = link.latency[1] = kPlainTime; };

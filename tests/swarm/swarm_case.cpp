@@ -154,14 +154,14 @@ class WorldMaker {
       world_.fragments = int(draw_.pick(1, std::min<std::int64_t>(8, chunks)));
     }
     if (draw_.chance(0.3)) world_.missing = Missing::kOwnForMissing;
-    world_.patience = Duration{draw_.spread(50, 5'000) * kMicrosecond.ps};
+    world_.grace = Duration{draw_.spread(50, 5'000) * kMicrosecond.ps};
     world_.rounds = int(draw_.pick(2, 5));
     if (draw_.chance(0.1)) world_.memory = draw_.pick(0, 8) * world_.map.edge.slot;
     // Without memory some cliques cannot be done at all; with little they are slow.
-    if (!staged(world_).has_value()) add_memory();
-    const auto stage = staged(world_);
-    COTILLION_CHECK(stage.has_value());
-    const std::int64_t round = std::llround(stage->plan.plan.rounds.front().length.ps);
+    if (!modelled(world_).has_value()) add_memory();
+    const auto network = modelled(world_);
+    COTILLION_CHECK(network.has_value());
+    const std::int64_t round = std::llround(network->plan.plan.rounds.front().length.ps);
     if (draw_.chance(0.3)) world_.step_time = Duration{1 + round / draw_.pick(1, 4)};
   }
 

@@ -62,7 +62,7 @@ struct SwarmCase {
   Exchange exchange = Exchange::kWhole;
   int fragments = 1;
   Missing missing = Missing::kMeanOfPresent;
-  Duration patience{1'000'000'000};
+  Duration grace{1'000'000'000};
   std::optional<Bytes> memory;  // of edges, where it is not what the plan was made for
   Duration step_time{0};        // zero: islands learn only when they merge
   int rounds = 1;
@@ -84,12 +84,12 @@ void add_any_faults(SwarmCase& world, std::uint64_t seed);
 [[nodiscard]] std::string to_text(const SwarmCase& swarm);
 
 // A case as it is played: everything through the text of its files, as the program would.
-struct Staged {
+struct Modelled {
   PlanFile plan;
   SimulationSettings settings;  // without hooks
 };
-[[nodiscard]] Result<Staged> staged(const SwarmCase& swarm);
-// Everyone's part in it. Points into `stage`.
-[[nodiscard]] Casting casting_of(const Staged& stage);
+[[nodiscard]] Result<Modelled> modelled(const SwarmCase& swarm);
+// Everyone's part in it. Points into `network`.
+[[nodiscard]] JobAssignment job_assignment_of(const Modelled& network);
 
 }  // namespace cotillion::testing

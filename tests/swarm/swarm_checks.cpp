@@ -50,18 +50,19 @@ std::string to_text(const Tally& tally) {
       tally.late, tally.absences, tally.owed, tally.alike, tally.deaths, tally.restarts);
 }
 
-SwarmChecks::SwarmChecks(const SwarmCase& swarm, const Staged& stage, const Casting& casting)
+SwarmChecks::SwarmChecks(const SwarmCase& swarm, const Modelled& network,
+                         const JobAssignment& assignment)
     : swarm_(swarm),
-      stage_(stage),
-      casting_(casting),
-      job_(casting.job()),
-      timing_(stage, casting),
+      network_(network),
+      assignment_(assignment),
+      job_(assignment.job()),
+      timing_(network, assignment),
       records_(std::size_t(swarm.rounds)),
       models_(std::size_t(islands())) {
   for (RoundId round = 1; round <= RoundId(swarm.rounds); ++round)
     for (IslandId island = 0; island < islands(); ++island) {
       Record& here = records_[round - 1].emplace_back();
-      here.part = casting.part(round, island, Instant{0});
+      here.part = assignment.part(round, island, Instant{0});
       here.sent.resize(chunk_count(job_));
       here.average.resize(chunk_count(job_));
       here.merged.resize(chunk_count(job_));
@@ -73,20 +74,18 @@ SwarmChecks::SwarmChecks(const SwarmCase& swarm, const Staged& stage, const Cast
 
 void SwarmChecks::watch(SimulationSettings& settings) {
   settings.fill = [this](IslandId island, std::vector<float>& model) { fill(island, model); };
-  settings.step = [this](Actor& actor, IslandId island, std::uint64_t step) {
+  settings.step = [this](SimulatedIsland& actor, IslandId island, std::uint64_t step) {
     stepped(actor, island, step);
   };
   settings.after_copy = [this](IslandId island, RoundId round, std::uint64_t first,
                                std::span<const float> values) {
     copied(island, round, first, values);
   };
-  settings.before_merge = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
-    merging(actor, island, round, fragment);
-  };
-  settings.after_late = [this](Actor& actor, IslandId island, RoundId round, int fragment) {
-    merged_late(actor, island, round, fragment);
-  };
-  settings.after_close = [this](Actor& actor, IslandId island, RoundId round,
+  settings.before_merge = [this](SimulatedIsland& actor, IslandId island, RoundId round,
+                                 int fragment) { merging(actor, island, round, fragment); };
+  settings.after_late = [this](SimulatedIsland& actor, IslandId island, RoundId round,
+                               int fragment) { merged_late(actor, island, round, fragment); };
+  settings.after_close = [this](SimulatedIsland& actor, IslandId island, RoundId round,
                                 std::span<const Absence> absences,
                                 Duration at) { closed(actor, island, round, absences, at); };
 }
@@ -96,7 +95,7 @@ void SwarmChecks::fail(const char* invariant, const std::string& what) {
 }
 
 std::string SwarmChecks::name(IslandId island, RoundId round) const {
-  return fmt::format("{} in round {}", stage_.plan.map.islands[std::size_t(island)].name, round);
+  return fmt::format("{} in round {}", network_.plan.map.islands[std::size_t(island)].name, round);
 }
 
 // Numbers of all signs and magnitudes; now and then a chunk of zeros, which travels without
@@ -112,7 +111,7 @@ void SwarmChecks::fill(IslandId island, std::vector<float>& model) {
 }
 
 // Every step learns something; the shadow learns the same.
-void SwarmChecks::stepped(Actor& actor, IslandId island, std::uint64_t step) {
+void SwarmChecks::stepped(SimulatedIsland& actor, IslandId island, std::uint64_t step) {
   Random random(seed_of(swarm_.seed, island, 0, int(step)));
   std::vector<float>& model = actor.model();
   std::vector<float>& shadow = models_[std::size_t(island)];
@@ -189,8 +188,8 @@ SwarmChecks::Values SwarmChecks::average_of(const Record& here, RoundId round, C
   return mean;
 }
 
-void SwarmChecks::check_average(Actor& actor, IslandId island, RoundId round, ChunkId chunk,
-                                ContributorMask present, Values& average) {
+void SwarmChecks::check_average(SimulatedIsland& actor, IslandId island, RoundId round,
+                                ChunkId chunk, ContributorMask present, Values& average) {
   const Record& here = record(round, island);
   const auto at = [&] { return fmt::format("{}, chunk {}", name(island, round), chunk); };
   if ((present & ~here.part.spec.expected) != 0) return fail("contributors are members", at());
@@ -211,7 +210,7 @@ void SwarmChecks::check_average(Actor& actor, IslandId island, RoundId round, Ch
                               average[e], right[e], bound[e]));
 }
 
-void SwarmChecks::merging(Actor& actor, IslandId island, RoundId round, int fragment) {
+void SwarmChecks::merging(SimulatedIsland& actor, IslandId island, RoundId round, int fragment) {
   Record& here = records_[round - 1][std::size_t(island)];
   std::vector<float>& model = actor.model();
   std::vector<float>& shadow = models_[std::size_t(island)];
@@ -244,7 +243,8 @@ void SwarmChecks::merging(Actor& actor, IslandId island, RoundId round, int frag
   }
 }
 
-void SwarmChecks::merged_late(Actor& actor, IslandId island, RoundId round, int fragment) {
+void SwarmChecks::merged_late(SimulatedIsland& actor, IslandId island, RoundId round,
+                              int fragment) {
   Record& here = records_[round - 1][std::size_t(island)];
   const auto masks = actor.receiver().contributors(round);
   if (masks.empty()) return;
@@ -267,7 +267,7 @@ void SwarmChecks::merged_late(Actor& actor, IslandId island, RoundId round, int 
   }
 }
 
-void SwarmChecks::closed(Actor& actor, IslandId island, RoundId round,
+void SwarmChecks::closed(SimulatedIsland& actor, IslandId island, RoundId round,
                          std::span<const Absence> absences, Duration at) {
   Record& here = records_[round - 1][std::size_t(island)];
   if (here.closed) return fail("one account of a round", name(island, round));
@@ -277,7 +277,7 @@ void SwarmChecks::closed(Actor& actor, IslandId island, RoundId round,
   if (double(at.ps) > timing_.closes_by(round, island))
     fail("rounds end by their deadline",
          fmt::format("{} at {} and not by {}", name(island, round), to_text(at),
-                     to_text(Seconds::from_ps(timing_.closes_by(round, island)))));
+                     to_text(RealDuration::from_ps(timing_.closes_by(round, island)))));
   const auto masks = actor.receiver().contributors(round);
   std::copy(masks.begin(), masks.end(), here.listed.begin());
   std::size_t listed = 0;

@@ -27,7 +27,7 @@ struct Tally {
 
 class SwarmChecks {
  public:
-  SwarmChecks(const SwarmCase& swarm, const Staged& stage, const Casting& casting);
+  SwarmChecks(const SwarmCase& swarm, const Modelled& network, const JobAssignment& assignment);
 
   // Fills models, lets islands learn a little between merges, and watches.
   void watch(SimulationSettings& settings);
@@ -39,7 +39,7 @@ class SwarmChecks {
   // One island in one round.
   using Values = std::vector<double>;
   struct Record {
-    Part part;
+    RoundAssignment part;
     std::vector<Values> sent;             // by chunk: its own contribution, as it lies on the wire
     std::vector<Values> average;          // by chunk: as merged, late parts included
     std::vector<ContributorMask> merged;  // by chunk: who was there at the merge
@@ -56,22 +56,22 @@ class SwarmChecks {
  private:
   void fail(const char* invariant, const std::string& what);
   [[nodiscard]] std::string name(IslandId island, RoundId round) const;
-  [[nodiscard]] int islands() const { return stage_.plan.map.island_count(); }
+  [[nodiscard]] int islands() const { return network_.plan.map.island_count(); }
   [[nodiscard]] bool has(FaultKind kind) const;
 
   // swarm_checks.cpp: while it is played
   void fill(IslandId island, std::vector<float>& model);
-  void stepped(Actor& actor, IslandId island, std::uint64_t step);
+  void stepped(SimulatedIsland& actor, IslandId island, std::uint64_t step);
   void copied(IslandId island, RoundId round, std::uint64_t first, std::span<const float> values);
-  void merging(Actor& actor, IslandId island, RoundId round, int fragment);
-  void merged_late(Actor& actor, IslandId island, RoundId round, int fragment);
-  void closed(Actor& actor, IslandId island, RoundId round, std::span<const Absence> absences,
-              Duration at);
+  void merging(SimulatedIsland& actor, IslandId island, RoundId round, int fragment);
+  void merged_late(SimulatedIsland& actor, IslandId island, RoundId round, int fragment);
+  void closed(SimulatedIsland& actor, IslandId island, RoundId round,
+              std::span<const Absence> absences, Duration at);
   [[nodiscard]] double on_the_wire(float value, int members) const;
   // The average for these contributors; `bound` is how far rounding may take it.
   Values average_of(const Record& here, RoundId round, ChunkId chunk, ContributorMask present,
                     Values& bound) const;
-  void check_average(Actor& actor, IslandId island, RoundId round, ChunkId chunk,
+  void check_average(SimulatedIsland& actor, IslandId island, RoundId round, ChunkId chunk,
                      ContributorMask present, Values& average);
 
   // swarm_outcome_checks.cpp: when it is over
@@ -89,8 +89,8 @@ class SwarmChecks {
   void check_islands(const Outcome& outcome);
 
   const SwarmCase& swarm_;
-  const Staged& stage_;
-  const Casting& casting_;
+  const Modelled& network_;
+  const JobAssignment& assignment_;
   const JobSpec& job_;
   SwarmTiming timing_;
   std::vector<std::vector<Record>> records_;  // by round and island

@@ -12,24 +12,23 @@ class FaultMaker {
  public:
   FaultMaker(SwarmCase& world, std::uint64_t seed, Purpose purpose)
       : draw_(seed, purpose), world_(world) {
-    const auto stage = staged(world);
-    COTILLION_CHECK(stage.has_value());
-    const Plan& plan = stage->plan.plan;
-    round_ =
-        Duration{std::llround(plan.rounds.front().length.ps)} + world.patience + world.patience;
+    const auto network = modelled(world);
+    COTILLION_CHECK(network.has_value());
+    const Plan& plan = network->plan.plan;
+    round_ = Duration{std::llround(plan.rounds.front().length.ps)} + world.grace + world.grace;
     play_ = Duration{round_.ps * world.rounds};
   }
 
   void harmless() {
     const auto places = std::int64_t(world_.map.place_count());
-    const Duration little{world_.patience.ps / (4 * places)};
+    const Duration little{world_.grace.ps / (4 * places)};
     for (auto count = draw_.pick(1, 4); count > 0; --count) {
       SwarmFault fault;
       switch (draw_.pick(0, 5)) {
         case 0:
           fault = on_lanes(FaultKind::kDuplicate);
           fault.rate = draw_.rate(0.001, 0.05);
-          fault.by = draw_.time(world_.patience);
+          fault.by = draw_.time(world_.grace);
           break;
         case 1:
           fault = on_lanes(FaultKind::kReplay);
@@ -47,12 +46,12 @@ class FaultMaker {
           break;
         case 4:
           fault = of_island(FaultKind::kSlow);
-          fault.by = draw_.time(Duration{world_.patience.ps / 8});
+          fault.by = draw_.time(Duration{world_.grace.ps / 8});
           fault.factor = int(draw_.pick(1, 3));
           break;
         default:
           fault = of_island(FaultKind::kClock);
-          fault.by = draw_.time(Duration{world_.patience.ps / 8});
+          fault.by = draw_.time(Duration{world_.grace.ps / 8});
           if (draw_.chance(0.5)) fault.by = Duration{0} - fault.by;
           fault.drift_ppm = int(draw_.pick(-20, 20));
       }
@@ -72,7 +71,7 @@ class FaultMaker {
         case FaultKind::kDuplicate:
         case FaultKind::kReorder:
         case FaultKind::kJitter:
-          fault.by = draw_.time(draw_.chance(0.2) ? round_ : Duration{2 * world_.patience.ps});
+          fault.by = draw_.time(draw_.chance(0.2) ? round_ : Duration{2 * world_.grace.ps});
           break;
         case FaultKind::kReplay:
           fault.by = draw_.time(Duration{3 * round_.ps});
@@ -90,14 +89,14 @@ class FaultMaker {
           break;
         case FaultKind::kSlow:
           fault.by = draw_.time(draw_.chance(0.2) ? Duration{2 * round_.ps}
-                                                  : Duration{3 * world_.patience.ps});
+                                                  : Duration{3 * world_.grace.ps});
           fault.factor = int(draw_.pick(1, 5));
           fault.from = draw_.time(play_);
           if (draw_.chance(0.6)) fault.until = fault.from + kMicrosecond + draw_.time(play_);
           break;
         case FaultKind::kClock:
           fault.by = draw_.time(draw_.chance(0.2) ? Duration{2 * round_.ps}
-                                                  : Duration{3 * world_.patience.ps});
+                                                  : Duration{3 * world_.grace.ps});
           if (draw_.chance(0.5)) fault.by = Duration{0} - fault.by;
           fault.drift_ppm = int(draw_.chance(0.3) ? draw_.pick(-10'000, 10'000) : 0);
           break;

@@ -157,7 +157,7 @@ void SwarmChecks::check_mixing(const RoundOutcome& round) {
 
 // Whatever is lost, a round takes no longer than its deadlines allow.
 void SwarmChecks::check_times(const RoundOutcome& round) {
-  const double start = double(casting_.start_of(round.round, Instant{0}).ps);
+  const double start = double(assignment_.start_of(round.round, Instant{0}).ps);
   for (const CliqueOutcome& clique : round.cliques) {
     double most = 0;
     for (const IslandId island : clique.islands) {
@@ -173,14 +173,14 @@ void SwarmChecks::check_times(const RoundOutcome& round) {
 // The plan holds: nothing is missing, nothing early or late, and it takes as long as planned but
 // for the time that whole packets spend at hops.
 void SwarmChecks::check_nothing_wrong(const Outcome& outcome) {
-  const Map& map = stage_.plan.map;
-  const Bytes packet = Bytes{std::int64_t(payload_bytes(job_))} + casting_.framing();
+  const Map& map = network_.plan.map;
+  const Bytes packet = Bytes{std::int64_t(payload_bytes(job_))} + assignment_.framing();
   // Heartbeats and ENDs travel among the chunks, where they have a size at all. No plan counts
-  // them; patience must be enough for them.
-  const double framing = double(casting_.framing().count);
+  // them; grace must be enough for them.
+  const double framing = double(assignment_.framing().count);
   const double announcements =
       framing == 0 ? 0 : 4 * (double(kBeatBytes) + 2 * framing) / double(packet.count);
-  if (double(casting_.hops_max().ps) * announcements > double(swarm_.patience.ps)) return;
+  if (double(assignment_.hops_max().ps) * announcements > double(swarm_.grace.ps)) return;
   if (!holds(outcome)) {
     std::string what;
     for (const EdgeOutcome& edge : outcome.edges)
@@ -207,20 +207,22 @@ void SwarmChecks::check_nothing_wrong(const Outcome& outcome) {
       double last_hop = 0;
       for (const IslandId island : clique.islands) {
         double lanes = 0;
-        for (const LaneId lane : stage_.plan.ingress[std::size_t(island)].lanes)
+        for (const LaneId lane : network_.plan.ingress[std::size_t(island)].lanes)
           lanes += islands() * transfer_time(packet, lane_rate(map, lane)).ps;
         last_hop = std::max(last_hop, lanes);
       }
       const BitsPerSecond rate =
-          stage_.plan.plan.rounds[casting_.phase_of(round.round)].cliques[c].rate;
+          network_.plan.plan.rounds[assignment_.phase_of(round.round)].cliques[c].rate;
       const double later = double((clique.measured - clique.planned).ps);
-      const double most = (double(casting_.hops_max().ps) + last_hop) * (1 + announcements) + 1e6;
+      const double most =
+          (double(assignment_.hops_max().ps) + last_hop) * (1 + announcements) + 1e6;
       const double least = -transfer_time(packet, rate).ps - 1e6;
       if (later > most || later < least)
-        fail("without faults rounds take as long as planned",
-             fmt::format("round {}, clique {}: later by {}, at most {}, at least {}", round.round,
-                         c, to_text(Seconds::from_ps(later)), to_text(Seconds::from_ps(most)),
-                         to_text(Seconds::from_ps(least))));
+        fail(
+            "without faults rounds take as long as planned",
+            fmt::format("round {}, clique {}: later by {}, at most {}, at least {}", round.round, c,
+                        to_text(RealDuration::from_ps(later)), to_text(RealDuration::from_ps(most)),
+                        to_text(RealDuration::from_ps(least))));
     }
 }
 

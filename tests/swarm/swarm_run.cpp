@@ -22,17 +22,17 @@ constexpr unsigned kChildSeconds = 60;
 constexpr int kLooksAtOneInstant = 8;
 
 std::string json_of(const SwarmCase& swarm, const Outcome& outcome) {
-  const auto stage = staged(swarm);
-  return to_json(outcome_file(stage->plan, outcome, {})).dump();
+  const auto network = modelled(swarm);
+  return to_json(outcome_file(network->plan, outcome, {})).dump();
 }
 
 // Nobody watches and lanes are sound, so that nobody sees in which order things happen.
 std::string unwatched(const SwarmCase& swarm, bool together) {
-  const auto stage = staged(swarm);
-  SimulationSettings settings = stage->settings;
+  const auto network = modelled(swarm);
+  SimulationSettings settings = network->settings;
   settings.faults.lanes.clear();
   settings.together = together;
-  return json_of(swarm, *simulate(stage->plan, settings));
+  return json_of(swarm, *simulate(network->plan, settings));
 }
 
 char abort_message[256];
@@ -48,15 +48,15 @@ extern "C" void say_and_abort(int) {
 
 Played played(const SwarmCase& swarm) {
   Played result;
-  const auto stage = staged(swarm);
-  if (!stage) {
+  const auto network = modelled(swarm);
+  if (!network) {
     result.verdict.playable = false;
-    result.verdict.wrong.what = stage.error().message;
+    result.verdict.wrong.what = network.error().message;
     return result;
   }
-  const Casting casting = casting_of(*stage);
-  SwarmChecks checks(swarm, *stage, casting);
-  SimulationSettings settings = stage->settings;
+  const JobAssignment assignment = job_assignment_of(*network);
+  SwarmChecks checks(swarm, *network, assignment);
+  SimulationSettings settings = network->settings;
   checks.watch(settings);
   Duration last{-1};
   int looks = 0;
@@ -67,8 +67,8 @@ Played played(const SwarmCase& swarm) {
     stuck = looks >= kLooksAtOneInstant;
     return stuck;
   };
-  auto outcome = simulate(stage->plan, settings);
-  COTILLION_CHECK(outcome.has_value());  // staged() refuses what cannot be played
+  auto outcome = simulate(network->plan, settings);
+  COTILLION_CHECK(outcome.has_value());  // modelled() refuses what cannot be played
   if (!stuck && checks.wrong().invariant.empty()) checks.conclude(*outcome);
   result.verdict.wrong = checks.wrong();
   result.verdict.tally = checks.tally();
@@ -91,7 +91,7 @@ Verdict examined_twice(const SwarmCase& swarm) {
   if (json_of(swarm, played(swarm).outcome) != json_of(swarm, first.outcome))
     first.verdict.wrong = {"the same seed gives the same bytes", ""};
   else if (unwatched(swarm, true) != unwatched(swarm, false))
-    first.verdict.wrong = {"quarters play as all do together", ""};
+    first.verdict.wrong = {"partitions play as all do together", ""};
   return first.verdict;
 }
 

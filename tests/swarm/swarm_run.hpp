@@ -25,7 +25,7 @@ struct Played {
 
 [[nodiscard]] Verdict examined(const SwarmCase& swarm);
 // Plays it twice, and compares all bytes of the outcomes; then without spectators and faults of
-// lanes, in quarters and all together.
+// lanes, in partitions and all together.
 [[nodiscard]] Verdict examined_twice(const SwarmCase& swarm);
 // The seed's own case; some seeds are played twice.
 [[nodiscard]] Verdict examined(std::uint64_t seed);

@@ -25,7 +25,7 @@ using testing::Tally;
 using testing::Verdict;
 
 using testing::kMicrosecond;
-constexpr Duration kPatience{20'000'000'000};  // enough for queues and repair in these small worlds
+constexpr Duration kGrace{20'000'000'000};  // enough for queues and repair in these small worlds
 
 // One that is replayed, and sanitizers, try fewer: then nobody can count on having seen everything.
 bool few() {
@@ -52,7 +52,7 @@ std::string again(std::uint64_t seed) {
 
 SwarmCase patient_world(std::uint64_t seed) {
   SwarmCase world = testing::world_of(seed);
-  world.patience = kPatience;
+  world.grace = kGrace;
   return world;
 }
 
@@ -68,8 +68,8 @@ SwarmCase world_with_edges_at_home(std::uint64_t seed) {
 
 // The time of one chunk at the rate of a clique: plans are fluid, the last chunk is whole.
 Duration time_of_a_chunk(const SwarmCase& world, RoundId round, std::size_t clique) {
-  const auto stage = testing::staged(world);
-  const auto& rounds = stage->plan.plan.rounds;
+  const auto network = testing::modelled(world);
+  const auto& rounds = network->plan.plan.rounds;
   const BitsPerSecond rate = rounds[(round - 1) % rounds.size()].cliques[clique].rate;
   if (rate.value == 0) return {0};
   return {std::llround(transfer_time(world.map.edge.chunk + world.map.edge.framing, rate).ps)};
@@ -77,11 +77,11 @@ Duration time_of_a_chunk(const SwarmCase& world, RoundId round, std::size_t cliq
 
 // Halfway through the middle one of the rounds that are played.
 Duration middle_of(const SwarmCase& world) {
-  const auto stage = testing::staged(world);
-  const Casting casting = testing::casting_of(*stage);
+  const auto network = testing::modelled(world);
+  const JobAssignment assignment = testing::job_assignment_of(*network);
   const auto round = RoundId(world.rounds / 2 + 1);
-  const std::int64_t from = casting.start_of(round, Instant{0}).ps;
-  const std::int64_t middle = (from + casting.start_of(round + 1, Instant{0}).ps) / 2;
+  const std::int64_t from = assignment.start_of(round, Instant{0}).ps;
+  const std::int64_t middle = (from + assignment.start_of(round + 1, Instant{0}).ps) / 2;
   return Duration{middle / kMicrosecond.ps * kMicrosecond.ps};
 }
 
@@ -129,7 +129,7 @@ TEST(Swarm, LossOnTheLastHopIsRepaired) {
   std::uint64_t lost = 0, missed = 0;
   for (const std::uint64_t seed : seeds_to_try(60)) {
     SwarmCase world = world_with_edges_at_home(seed);
-    world.patience = kPatience;
+    world.grace = kGrace;
     world.map.edge.resend = {1 << 20};
     for (Aggregator& edge : world.map.aggregators) edge.spec.resend = world.map.edge.resend;
     world.faults.push_back(
@@ -218,7 +218,7 @@ TEST(Swarm, AnEdgeThatRestartsCostsNobodyElse) {
   EXPECT_TRUE(few() || missed > 0);
 }
 
-// Faults that lose nothing and delay by less than patience: nothing is missing, and on the grid
+// Faults that lose nothing and delay by less than grace: nothing is missing, and on the grid
 // every member of a clique gets the same bits.
 TEST(Swarm, WhereNothingIsLostMembersOfACliqueGetTheSameBits) {
   std::uint64_t alike = 0;

@@ -80,10 +80,10 @@ std::string to_text(const SwarmCase& swarm) {
   if (!swarm.faults.empty()) text += fmt::format("==> faults.toml\n{}\n", faults_toml(swarm));
   text += fmt::format(
       "cotillion plan map.toml -s schedule.toml --slack {}{} -o plan.json\n"
-      "cotillion simulate plan.json{} --rounds {} --seed {} --patience {}{}{}\n",
+      "cotillion simulate plan.json{} --rounds {} --seed {} --grace {}{}{}\n",
       exact_text(swarm.slack), swarm.ships_state ? " --ship-state" : "",
       swarm.faults.empty() ? "" : " --faults faults.toml", swarm.rounds, swarm.seed,
-      exact_text(swarm.patience),
+      exact_text(swarm.grace),
       streamed ? fmt::format(" --exchange streamed --fragments {}", swarm.fragments) : "",
       swarm.memory ? " --memory " + exact_text(*swarm.memory) : "");
   text += fmt::format(
@@ -97,22 +97,22 @@ std::string to_text(const SwarmCase& swarm) {
   return text;
 }
 
-Result<Staged> staged(const SwarmCase& swarm) {
+Result<Modelled> modelled(const SwarmCase& swarm) {
   const auto map = read_map(write_map(swarm.map), "map.toml");
   if (!map) return refused(map);
   const auto schedule = read_schedule(schedule_toml(swarm), "schedule.toml", *map);
   if (!schedule) return refused(schedule);
   const Routes routes(*map);
-  const Stage stage(*map, routes, {.technology = {}, .ships_state = swarm.ships_state});
+  const NetworkModel network(*map, routes, {.technology = {}, .ships_state = swarm.ships_state});
   PlanSettings pricing;
   pricing.slack = swarm.slack;
-  const Plan plan = make_plan(stage, *schedule, pricing);
-  auto file = read_plan(to_json(stage, plan, {}).dump(), "plan.json");
+  const Plan plan = make_plan(network, *schedule, pricing);
+  auto file = read_plan(to_json(network, plan, {}).dump(), "plan.json");
   if (!file) return refused(file);
   auto faults = read_faults(faults_toml(swarm), "faults.toml", *file);
   if (!faults) return refused(faults);
 
-  Staged result;
+  Modelled result;
   result.plan = std::move(*file);
   SimulationSettings& settings = result.settings;
   settings.rounds = swarm.rounds;
@@ -122,18 +122,18 @@ Result<Staged> staged(const SwarmCase& swarm) {
   settings.actors.exponent = swarm.exponent;
   settings.actors.step_time = swarm.step_time;
   settings.actors.merge.missing = swarm.missing;
-  settings.actors.casting.element = swarm.element;
-  settings.actors.casting.exchange = swarm.exchange;
-  settings.actors.casting.fragments = swarm.fragments;
-  settings.actors.casting.patience = swarm.patience;
-  settings.actors.casting.memory = swarm.memory;
-  const auto casting = Casting::make(result.plan, settings.actors.casting);
-  if (!casting) return Unexpected<Error>{casting.error()};
+  settings.actors.job_settings.element = swarm.element;
+  settings.actors.job_settings.exchange = swarm.exchange;
+  settings.actors.job_settings.fragments = swarm.fragments;
+  settings.actors.job_settings.grace = swarm.grace;
+  settings.actors.job_settings.memory = swarm.memory;
+  const auto assignment = JobAssignment::make(result.plan, settings.actors.job_settings);
+  if (!assignment) return Unexpected<Error>{assignment.error()};
   return result;
 }
 
-Casting casting_of(const Staged& stage) {
-  return *Casting::make(stage.plan, stage.settings.actors.casting);
+JobAssignment job_assignment_of(const Modelled& network) {
+  return *JobAssignment::make(network.plan, network.settings.actors.job_settings);
 }
 
 }  // namespace cotillion::testing

@@ -21,10 +21,12 @@ double ps(Instant when) {
 
 }  // namespace
 
-SwarmTiming::SwarmTiming(const Staged& stage, const Casting& casting)
-    : plan_(stage.plan), casting_(casting), settings_(stage.settings.actors.casting) {
+SwarmTiming::SwarmTiming(const Modelled& network, const JobAssignment& assignment)
+    : plan_(network.plan),
+      assignment_(assignment),
+      settings_(network.settings.actors.job_settings) {
   const Map& map = plan_.map;
-  const Bytes packet = Bytes{std::int64_t(payload_bytes(casting.job()))} + casting.framing();
+  const Bytes packet = Bytes{std::int64_t(payload_bytes(assignment.job()))} + assignment.framing();
   for (LaneId lane = 0; lane < map.lane_count(); ++lane)
     shortest_.push_back(double(lane_latency(map, lane).ps) +
                         transfer_time(packet, lane_rate(map, lane)).ps);
@@ -36,7 +38,7 @@ SwarmTiming::SwarmTiming(const Staged& stage, const Casting& casting)
   restarts_.resize(map.islands.size());
   slow_.resize(map.islands.size());
   delays_.resize(longest_.size());
-  for (const LaneFault& fault : stage.settings.faults.lanes)
+  for (const LaneFault& fault : network.settings.faults.lanes)
     for (const LaneId lane : fault.lanes) switch (fault.kind) {
         case Mishap::kLoss:
         case Mishap::kDown:
@@ -53,7 +55,7 @@ SwarmTiming::SwarmTiming(const Staged& stage, const Casting& casting)
         case Mishap::kReplay:
           break;  // the first of two copies is not later for the second
       }
-  for (const IslandFault& fault : stage.settings.faults.islands) {
+  for (const IslandFault& fault : network.settings.faults.islands) {
     const auto i = std::size_t(fault.island);
     switch (fault.kind) {
       case IslandFault::Kind::kDead:
@@ -88,7 +90,7 @@ double SwarmTiming::to_true(IslandId island, double own) const {
 }
 
 double SwarmTiming::opens(RoundId round) const {
-  return ps(casting_.start_of(round, Instant{0})) - kAnnounced;
+  return ps(assignment_.start_of(round, Instant{0})) - kAnnounced;
 }
 
 bool SwarmTiming::dead_at(IslandId island, double when) const {
@@ -126,32 +128,32 @@ double SwarmTiming::lateness(IslandId island, Span when) const {
   return late;
 }
 
-double SwarmTiming::departure(const Part& part, ChunkId chunk) const {
-  const Bytes wire = Bytes{std::int64_t(payload_bytes(casting_.job()))} + casting_.framing();
+double SwarmTiming::departure(const RoundAssignment& part, ChunkId chunk) const {
+  const Bytes wire = Bytes{std::int64_t(payload_bytes(assignment_.job()))} + assignment_.framing();
   return ps(part.stream.start + part.stream.offset) +
          transfer_time(wire, part.stream.rate).ps * double(chunk);
 }
 
 // A sender that was dead since its round was announced, even for a moment, has forgotten it.
 bool SwarmTiming::can_have_left(RoundId round, IslandId sender, ChunkId chunk) const {
-  const Part part = casting_.part(round, sender, Instant{0});
+  const RoundAssignment part = assignment_.part(round, sender, Instant{0});
   const double leaves = to_true(sender, departure(part, chunk));
   return part.sends && !dead_between(sender, {opens(round) + kNanosecond, leaves - kNanosecond});
 }
 
 // An island whose clock is far ahead hears of a round when it is over already.
 double SwarmTiming::closes_by(RoundId round, IslandId island) const {
-  const Part part = casting_.part(round, island, Instant{0});
+  const RoundAssignment part = assignment_.part(round, island, Instant{0});
   const Instant last =
       std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
   return std::max(opens(round), to_true(island, ps(last))) + kNanosecond;
 }
 
-double SwarmTiming::fragment_deadline(const Part& part, int fragment) const {
+double SwarmTiming::fragment_deadline(const RoundAssignment& part, int fragment) const {
   if (settings_.exchange == Exchange::kWhole) return ps(part.receiver.merge_at);
-  const ChunkId last = first_chunk(casting_.job(), fragment + 1) - 1;
+  const ChunkId last = first_chunk(assignment_.job(), fragment + 1) - 1;
   return std::max(ps(part.receiver.merge_at),
-                  ps(chunk_deadline(part.spec, casting_.job(), last) + part.receiver.grace));
+                  ps(chunk_deadline(part.spec, assignment_.job(), last) + part.receiver.grace));
 }
 
 bool SwarmTiming::risky(LaneId lane, Span when) const {
@@ -168,7 +170,7 @@ bool SwarmTiming::restarted(IslandId island, Span when) const {
 }
 
 SwarmTiming::Way SwarmTiming::way(RoundId round, IslandId from, IslandId to, Span when) const {
-  const PlannedRound& planned = plan_.plan.rounds[casting_.phase_of(round)];
+  const PlannedRound& planned = plan_.plan.rounds[assignment_.phase_of(round)];
   for (const PlannedClique& clique : planned.cliques)
     for (const Stream& stream : clique.streams) {
       if (stream.sender != from) continue;
@@ -191,8 +193,8 @@ SwarmTiming::Way SwarmTiming::way(RoundId round, IslandId from, IslandId to, Spa
 }
 
 std::string SwarmTiming::hasty_deadline(RoundId round, IslandId island) const {
-  const JobSpec& job = casting_.job();
-  const Part part = casting_.part(round, island, Instant{0});
+  const JobSpec& job = assignment_.job();
+  const RoundAssignment part = assignment_.part(round, island, Instant{0});
   double last_hop = 0;
   for (const LaneId lane : plan_.ingress[std::size_t(island)].lanes)
     last_hop += shortest_[std::size_t(lane)];
@@ -200,18 +202,18 @@ std::string SwarmTiming::hasty_deadline(RoundId round, IslandId island) const {
     const double due = ps(chunk_deadline(part.spec, job, chunk));
     for (std::size_t bit = 0; bit < part.clique.size(); ++bit) {
       if ((part.spec.expected >> bit & 1) == 0) continue;
-      const Part from = casting_.part(round, part.clique[bit], Instant{0});
+      const RoundAssignment from = assignment_.part(round, part.clique[bit], Instant{0});
       const double comes =
           departure(from, chunk) + way(round, part.clique[bit], island, {}).shortest;
-      if (due + kNanosecond < comes + double(settings_.patience.ps))
+      if (due + kNanosecond < comes + double(settings_.grace.ps))
         return fmt::format("chunk {} of member {} is due at the edge {} after it comes", chunk, bit,
-                           to_text(Seconds::from_ps(due - comes)));
+                           to_text(RealDuration::from_ps(due - comes)));
     }
     const double merged = fragment_deadline(part, fragment_of(job, chunk));
     if (part.sends && merged + kNanosecond < due + last_hop)
       return fmt::format("chunk {} leaves the edge {} before the merge, the last hop takes {}",
-                         chunk, to_text(Seconds::from_ps(merged - due)),
-                         to_text(Seconds::from_ps(last_hop)));
+                         chunk, to_text(RealDuration::from_ps(merged - due)),
+                         to_text(RealDuration::from_ps(last_hop)));
   }
   return {};
 }
@@ -224,20 +226,20 @@ std::optional<std::uint64_t> SwarmTiming::restarts_noticed(IslandId island, int 
   });
   if (!safe || ever_dead(island) || all.size() > 1) return std::nullopt;
   // Those after the last round may come too late to be told.
-  if (!all.empty() && all[0] >= ps(casting_.start_of(RoundId(rounds), Instant{0})))
+  if (!all.empty() && all[0] >= ps(assignment_.start_of(RoundId(rounds), Instant{0})))
     return std::nullopt;
   return all.size();
 }
 
 std::vector<SwarmTiming::Owed> SwarmTiming::owed(RoundId round, IslandId island) const {
-  const JobSpec& job = casting_.job();
-  const Part part = casting_.part(round, island, Instant{0});
+  const JobSpec& job = assignment_.job();
+  const RoundAssignment part = assignment_.part(round, island, Instant{0});
   std::vector<Owed> all(chunk_count(job));
   const Ingress& ingress = plan_.ingress[std::size_t(island)];
   double last_hop = 0;
   for (const LaneId lane : ingress.lanes) last_hop += longest_[std::size_t(lane)];
-  const double start = ps(casting_.start_of(round, Instant{0}));
-  const double next = ps(casting_.start_of(round + 1, Instant{0}));
+  const double start = ps(assignment_.start_of(round, Instant{0}));
+  const double next = ps(assignment_.start_of(round + 1, Instant{0}));
   const Span round_lasts{start - 2 * kAnnounced,
                          std::max(closes_by(round, island), next) + last_hop};
   const auto risky_last_hop = [&](Span when) {
@@ -250,12 +252,12 @@ std::vector<SwarmTiming::Owed> SwarmTiming::owed(RoundId round, IslandId island)
   if (restarted(island, {0, start}) && risky_last_hop({0, start})) return all;
 
   std::vector<Way> ways(std::size_t(part.spec.members));
-  std::vector<Part> parts(ways.size());
+  std::vector<RoundAssignment> parts(ways.size());
   for (std::size_t bit = 0; bit < ways.size(); ++bit) {
     if ((part.spec.expected >> bit & 1) == 0) continue;
     ways[bit] = way(round, part.clique[bit], island, round_lasts);
     if (!introduced(round, part.clique[bit], island, round_lasts)) ways[bit].risky = true;
-    parts[bit] = casting_.part(round, part.clique[bit], Instant{0});
+    parts[bit] = assignment_.part(round, part.clique[bit], Instant{0});
   }
   for (ChunkId chunk = 0; chunk < all.size(); ++chunk) {
     const double due = ps(chunk_deadline(part.spec, job, chunk));

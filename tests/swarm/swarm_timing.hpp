@@ -13,7 +13,7 @@ namespace cotillion::testing {
 
 class SwarmTiming {
  public:
-  SwarmTiming(const Staged& stage, const Casting& casting);
+  SwarmTiming(const Modelled& network, const JobAssignment& assignment);
   // How long queues were. Without it lanes count as empty.
   void note_queues(const Outcome& outcome);
 
@@ -30,7 +30,7 @@ class SwarmTiming {
   // The account of a round is given by then, whatever happens.
   [[nodiscard]] double closes_by(RoundId round, IslandId island) const;
 
-  // Whether edges wait as long beyond planned arrivals as patience says, and islands long enough
+  // Whether edges wait as long beyond planned arrivals as grace says, and islands long enough
   // for what an edge puts out at its deadline; what is wrong otherwise. Queues aside.
   [[nodiscard]] std::string hasty_deadline(RoundId round, IslandId island) const;
 
@@ -60,8 +60,8 @@ class SwarmTiming {
   };
 
   [[nodiscard]] double to_true(IslandId island, double own) const;
-  [[nodiscard]] double departure(const Part& part, ChunkId chunk) const;  // as planned
-  [[nodiscard]] double fragment_deadline(const Part& part, int fragment) const;
+  [[nodiscard]] double departure(const RoundAssignment& part, ChunkId chunk) const;  // as planned
+  [[nodiscard]] double fragment_deadline(const RoundAssignment& part, int fragment) const;
   [[nodiscard]] bool risky(LaneId lane, Span when) const;
   [[nodiscard]] Way way(RoundId round, IslandId from, IslandId to, Span when) const;
   [[nodiscard]] bool restarted(IslandId island, Span when) const;
@@ -71,8 +71,8 @@ class SwarmTiming {
   [[nodiscard]] double lateness(IslandId island, Span when) const;
 
   const PlanFile& plan_;
-  const Casting& casting_;
-  const CastingSettings& settings_;
+  const JobAssignment& assignment_;
+  const JobSettings& settings_;
   std::vector<double> shortest_;           // by lane: one packet, no queue, no fault
   std::vector<double> longest_;            // by lane: from putting a packet on it to its arrival
   std::vector<std::vector<Span>> risks_;   // by lane: when packets may be lost there

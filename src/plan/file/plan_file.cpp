@@ -32,10 +32,10 @@ Json matrix_of(const std::vector<double>& values, std::size_t n) {
   return rows;
 }
 
-Json island_json(const Stage& stage, IslandId island) {
-  const Map& map = stage.map();
+Json island_json(const NetworkModel& network, IslandId island) {
+  const Map& map = network.map();
   const Island& there = map.islands[island];
-  const Ingress ingress = ingress_of(stage, island);
+  const Ingress ingress = ingress_of(network, island);
   Json summed_at = nullptr;
   if (ingress.edge != kNoAggregator) summed_at = place_name(map, ingress.from);
   return {{"name", there.name},
@@ -64,10 +64,10 @@ void add_packets(Json& json, const EdgeSpec& spec) {
   json["resend_bytes"] = spec.resend.count;
 }
 
-Json network_json(const Stage& stage) {
-  const Map& map = stage.map();
+Json network_json(const NetworkModel& network) {
+  const Map& map = network.map();
   Json islands = Json::array();
-  for (IslandId i = 0; i < map.island_count(); ++i) islands.push_back(island_json(stage, i));
+  for (IslandId i = 0; i < map.island_count(); ++i) islands.push_back(island_json(network, i));
   Json routers = Json::array();
   for (const Router& router : map.routers)
     routers.push_back(
@@ -123,8 +123,8 @@ Json last_flight_json(const Map& map, const Binding& binding) {
           {"receiver", map.islands[binding.last_receiver].name}};
 }
 
-Json clique_json(const Stage& stage, const PlannedClique& clique) {
-  const Map& map = stage.map();
+Json clique_json(const NetworkModel& network, const PlannedClique& clique) {
+  const Map& map = network.map();
   const Binding& binding = clique.binding;
   const bool sends = !clique.streams.empty();
   Json offsets = Json::array();
@@ -140,8 +140,8 @@ Json clique_json(const Stage& stage, const PlannedClique& clique) {
       {"rate_gbps", sends ? Json(clique.rate.gbps()) : Json(nullptr)},
       {"serialisation_ms", sends ? Json(clique.serialisation.ms()) : Json(nullptr)},
       {"offset_ms", offsets},
-      {"binding", binding_phrase(stage, clique)},
-      {"explanation", explain_price(stage, clique)},
+      {"binding", binding_phrase(network, clique)},
+      {"explanation", explain_price(network, clique)},
       {"limit", limit_json(map, binding)},
       {"throttled", binding.kind == Binding::Kind::kMemory},
       {"chain", waits_of(map, binding.chain)},
@@ -156,12 +156,12 @@ Json clique_json(const Stage& stage, const PlannedClique& clique) {
   return json;
 }
 
-Json round_json(const Stage& stage, const Plan& plan, const PlannedRound& round) {
-  const Map& map = stage.map();
+Json round_json(const NetworkModel& network, const Plan& plan, const PlannedRound& round) {
+  const Map& map = network.map();
   Json cliques = Json::array();
   bool feasible = true;
   for (const PlannedClique& clique : round.cliques) {
-    cliques.push_back(clique_json(stage, clique));
+    cliques.push_back(clique_json(network, clique));
     feasible = feasible && clique.feasible;
   }
   Json links = Json::array();
@@ -211,15 +211,15 @@ Json survival_json(const Mixing& mixing) {
 
 }  // namespace
 
-Ingress ingress_of(const Stage& stage, IslandId island) {
+Ingress ingress_of(const NetworkModel& network, IslandId island) {
   Ingress ingress;
-  ingress.edge = stage.edge(island);
-  ingress.from = stage.meeting_place(island);
+  ingress.edge = network.edge(island);
+  ingress.from = network.meeting_place(island);
   if (ingress.from != island) {
-    ingress.lanes = stage.routes().path(island, ingress.from);
-    ingress.latency = stage.routes().latency(island, ingress.from);
+    ingress.lanes = network.routes().path(island, ingress.from);
+    ingress.latency = network.routes().latency(island, ingress.from);
   }
-  ingress.lanes.push_back(lane_down(stage.map(), island));
+  ingress.lanes.push_back(lane_down(network.map(), island));
   return ingress;
 }
 
@@ -240,16 +240,16 @@ Json to_json(const Provenance& provenance) {
           {"inputs", inputs}};
 }
 
-Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance) {
-  const Map& map = stage.map();
+Json to_json(const NetworkModel& network, const Plan& plan, const Provenance& provenance) {
+  const Map& map = network.map();
   Json json = to_json(provenance);
   json["map"] = map.name;
   json["schedule"] = plan.schedule;
-  json["payload_bytes"] = stage.payload().count;
+  json["payload_bytes"] = network.payload().count;
   json["memory_bytes"] = map.edge.memory.count;
-  json["technology"] = {{"multicast", stage.technology().multicast},
-                        {"aggregation", stage.technology().aggregation}};
-  json["ships_state"] = plan.stage.ships_state;
+  json["technology"] = {{"multicast", network.technology().multicast},
+                        {"aggregation", network.technology().aggregation}};
+  json["ships_state"] = plan.network.ships_state;
   json["feasible"] = plan.feasible;
   json["runnable"] = plan.runnable;
   json["round_ms"] = plan.feasible ? Json(plan.round.ms()) : Json(nullptr);
@@ -277,8 +277,8 @@ Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance)
     note_exact(json, {{to_name(objective).data(), plan.objective(objective).ps}});
   json["survival"] = survival_json(plan.mixing);
   Json& rounds = json["rounds"] = Json::array();
-  for (const PlannedRound& round : plan.rounds) rounds.push_back(round_json(stage, plan, round));
-  json["network"] = network_json(stage);
+  for (const PlannedRound& round : plan.rounds) rounds.push_back(round_json(network, plan, round));
+  json["network"] = network_json(network);
   return json;
 }
 

@@ -34,10 +34,11 @@ struct Ingress {
   std::vector<LaneId> lanes;          // from there on, the island's down lane last
   Duration latency;                   // of flight; part of every Arrival's
 };
-[[nodiscard]] Ingress ingress_of(const Stage& stage, IslandId island);
+[[nodiscard]] Ingress ingress_of(const NetworkModel& network, IslandId island);
 
 [[nodiscard]] Json to_json(const Provenance& provenance);
-[[nodiscard]] Json to_json(const Stage& stage, const Plan& plan, const Provenance& provenance);
+[[nodiscard]] Json to_json(const NetworkModel& network, const Plan& plan,
+                           const Provenance& provenance);
 
 // [latitude, longitude], or null.
 [[nodiscard]] Json coordinates_json(const std::optional<Coordinates>& at);

@@ -40,7 +40,7 @@ class PlanLoader {
   explicit PlanLoader(const PlanField& root) : root_(root) {
     file_.made_by = read_provenance(root);
     read_settings();
-    PlanNetwork network = read_network(root, plan_.stage);
+    PlanNetwork network = read_network(root, plan_.network);
     read_rounds(network);
     read_scores();
     file_.map = std::move(network.map);
@@ -50,17 +50,17 @@ class PlanLoader {
   PlanFile take_file() { return std::move(file_); }
 
  private:
-  [[nodiscard]] Seconds seconds(const char* key) const {
-    return Seconds::from_ps(read_billionth(root_, key).value_or(0));
+  [[nodiscard]] RealDuration seconds(const char* key) const {
+    return RealDuration::from_ps(read_billionth(root_, key).value_or(0));
   }
 
   void read_settings() {
     plan_.schedule = root_.at("schedule").text().value_or("");
     const PlanField technology = root_.at("technology");
     if (technology.is_object())
-      plan_.stage.technology = {technology.at("multicast").flag().value_or(true),
-                                technology.at("aggregation").flag().value_or(true)};
-    plan_.stage.ships_state = root_.at("ships_state").flag().value_or(false);
+      plan_.network.technology = {technology.at("multicast").flag().value_or(true),
+                                  technology.at("aggregation").flag().value_or(true)};
+    plan_.network.ships_state = root_.at("ships_state").flag().value_or(false);
     plan_.settings.slack = seconds("slack_ms");
     plan_.settings.step_time = seconds("step_ms");
     plan_.settings.fragments = int(root_.at("fragments").integer(1, INT_MAX).value_or(1));
@@ -81,7 +81,7 @@ class PlanLoader {
     if (!size) return;
     plan_.feasible = root_.at("feasible").flag().value_or(true);
     plan_.runnable = root_.at("runnable").flag().value_or(true);
-    CliqueReader cliques(network, plan_.stage);
+    CliqueReader cliques(network, plan_.network);
     bool feasible = true, runnable = true;
     for (std::size_t k = 0; k < *size && !root_.full(); ++k) {
       if (!list[k].is_object()) continue;
@@ -116,11 +116,12 @@ class PlanLoader {
     if (!start.is_there() || !length.is_there()) return;
     const auto from = read_billionth(field, "start_ms"), lasts = read_billionth(field, "length_ms");
     if (!from || !lasts) return;
-    round.start = Seconds::from_ps(*from);
-    round.length = Seconds::from_ps(*lasts);
+    round.start = RealDuration::from_ps(*from);
+    round.length = RealDuration::from_ps(*lasts);
     if (!field.is_faultless()) return;
-    const Seconds due =
-        plan_.rounds.empty() ? Seconds() : plan_.rounds.back().start + plan_.rounds.back().length;
+    const RealDuration due = plan_.rounds.empty()
+                                 ? RealDuration()
+                                 : plan_.rounds.back().start + plan_.rounds.back().length;
     if (std::fabs(round.start.ps - due.ps) > kRounding * due.ps)
       start.problem(fmt::format("the round before ends at {} ms", due.ms()),
                     "each round starts where the one before ends, the first at 0");
@@ -151,7 +152,7 @@ class PlanLoader {
       const bool never = objectives.maybe(name).is_null();
       const auto value =
           never ? kInfinity : read_billionth(objectives, name, root_.maybe("exact")).value_or(0);
-      plan_.objectives.push_back(Seconds::from_ps(value));
+      plan_.objectives.push_back(RealDuration::from_ps(value));
     }
     const PlanField delay = root_.at("streamed_delay_ms");
     if (!plan_.feasible)

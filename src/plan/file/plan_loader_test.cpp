@@ -93,8 +93,8 @@ void expect_same(const PlannedClique& made, const PlannedClique& read) {
 }
 
 void expect_same(const Plan& plan, const PlannedRound& made, const PlannedRound& read) {
-  EXPECT_EQ(read.start, plan.feasible ? made.start : Seconds());
-  EXPECT_EQ(read.length, plan.feasible ? made.length : Seconds());
+  EXPECT_EQ(read.start, plan.feasible ? made.start : RealDuration());
+  EXPECT_EQ(read.length, plan.feasible ? made.length : RealDuration());
   EXPECT_EQ(read.planned, made.planned);
   ASSERT_EQ(read.cliques.size(), made.cliques.size());
   for (std::size_t c = 0; c < made.cliques.size(); ++c)
@@ -132,13 +132,13 @@ void expect_same(const Plan& made, const Plan& read) {
   EXPECT_EQ(read.settings.step_time, made.settings.step_time);
   EXPECT_EQ(read.settings.objective, made.settings.objective);
   EXPECT_EQ(read.settings.fragments, made.settings.fragments);
-  EXPECT_EQ(read.stage.technology, made.stage.technology);
-  EXPECT_EQ(read.stage.ships_state, made.stage.ships_state);
+  EXPECT_EQ(read.network.technology, made.network.technology);
+  EXPECT_EQ(read.network.ships_state, made.network.ships_state);
   EXPECT_EQ(std::tie(read.feasible, read.runnable, read.round, read.objectives,
                      read.constraints_checked, read.worst_excess),
             std::tie(made.feasible, made.runnable, made.round, made.objectives,
                      made.constraints_checked, made.worst_excess));
-  EXPECT_EQ(read.streamed_delay, made.feasible ? made.streamed_delay : Seconds());
+  EXPECT_EQ(read.streamed_delay, made.feasible ? made.streamed_delay : RealDuration());
   expect_same(made.mixing, read.mixing);
   ASSERT_EQ(read.rounds.size(), made.rounds.size());
   for (std::size_t k = 0; k < made.rounds.size(); ++k)
@@ -148,8 +148,8 @@ void expect_same(const Plan& made, const Plan& read) {
 // Written, read, compared, and written again.
 void expect_round_trip(const Floor& floor, const Schedule& schedule,
                        const PlanSettings& settings = {}) {
-  const Plan plan = make_plan(floor.stage, schedule, settings);
-  const std::string text = to_json(floor.stage, plan, kMadeBy).dump(1);
+  const Plan plan = make_plan(floor.network, schedule, settings);
+  const std::string text = to_json(floor.network, plan, kMadeBy).dump(1);
   const auto file = read_plan(text, "plan.json");
   if (!file) {
     for (const Diagnostic& diagnostic : file.error()) ADD_FAILURE() << to_text(diagnostic);
@@ -158,14 +158,14 @@ void expect_round_trip(const Floor& floor, const Schedule& schedule,
   expect_same(floor.map, file->map);
   expect_same(plan, file->plan);
   for (IslandId i = 0; i < floor.map.island_count(); ++i) {
-    const Ingress made = ingress_of(floor.stage, i), &read = file->ingress[i];
+    const Ingress made = ingress_of(floor.network, i), &read = file->ingress[i];
     EXPECT_EQ(std::tie(read.edge, read.from, read.lanes, read.latency),
               std::tie(made.edge, made.from, made.lanes, made.latency));
   }
   EXPECT_EQ(schedule_of(file->plan).rounds, schedule.rounds);
   EXPECT_EQ(file->made_by.seed, kMadeBy.seed);
-  const Floor again(file->map, file->plan.stage);
-  EXPECT_EQ(to_json(again.stage, file->plan, file->made_by).dump(1), text);
+  const Floor again(file->map, file->plan.network);
+  EXPECT_EQ(to_json(again.network, file->plan, file->made_by).dump(1), text);
 }
 
 Schedule named(const Floor& floor, const char* name) {
@@ -181,13 +181,13 @@ TEST(PlanLoader, NineCitiesComeBackAsTheyWere) {
         SCOPED_TRACE(fmt::format("{} with {} bytes", name, memory.count));
         const auto floor = testing::nine_cities(memory, {{}, ships_state});
         PlanSettings settings;
-        settings.slack = Seconds::from_ps(1e9 / 3);
+        settings.slack = RealDuration::from_ps(1e9 / 3);
         settings.step_time = Duration{169'000'000'000};
         expect_round_trip(*floor, named(*floor, name), settings);
       }
   // Everyone at once without memory cannot be done: that is a plan too.
   const auto floor = testing::nine_cities(kNone);
-  EXPECT_FALSE(make_plan(floor->stage, named(*floor, "all-to-all")).feasible);
+  EXPECT_FALSE(make_plan(floor->network, named(*floor, "all-to-all")).feasible);
 }
 
 TEST(PlanLoader, ARealNetworkComesBackAsItWas) {
@@ -224,11 +224,11 @@ TEST(PlanLoader, EdgesAwayFromTheirIslandsKeepTheirWayIn) {
     }
   const auto floor = floor_of(testing::map_of(kFarEdges));
   const Map& map = floor->map;
-  const Ingress into_south = ingress_of(floor->stage, 2);
+  const Ingress into_south = ingress_of(floor->network, 2);
   EXPECT_EQ(place_name(map, into_south.from), "hub");
   EXPECT_EQ(into_south.lanes, (std::vector<LaneId>{7, 5, lane_down(map, 2)}));
   EXPECT_EQ(into_south.latency, Duration{16'000'000'000});
-  EXPECT_EQ(ingress_of(floor->stage, 1).lanes, std::vector<LaneId>{lane_down(map, 1)});
+  EXPECT_EQ(ingress_of(floor->network, 1).lanes, std::vector<LaneId>{lane_down(map, 1)});
 }
 
 TEST(PlanLoader, WeightsAndSettingsComeBack) {
@@ -240,7 +240,7 @@ TEST(PlanLoader, WeightsAndSettingsComeBack) {
   settings.objective = Objective::kSquaredStreamed;
   settings.fragments = 3;
   expect_round_trip(*floor, schedule, settings);
-  const Json json = to_json(floor->stage, make_plan(floor->stage, schedule, settings), kMadeBy);
+  const Json json = to_json(floor->network, make_plan(floor->network, schedule, settings), kMadeBy);
   const auto file = read_plan(json.dump(), "");
   ASSERT_TRUE(file);
   EXPECT_EQ(file->made_by.version, "1.2.3");
@@ -278,7 +278,7 @@ TEST(PlanLoader, AnyPlanForAnyMapComesBack) {
     const Technology technology{seed % 3 != 0, seed % 5 != 0};
     const auto floor = floor_of(odd_map(islands, seed), {technology, seed % 2 == 0});
     PlanSettings settings;
-    settings.slack = Seconds::from_ps(double(seed) * 1e6 / 7);
+    settings.slack = RealDuration::from_ps(double(seed) * 1e6 / 7);
     settings.whole_steps = seed % 4 == 0;
     settings.step_time = Duration{std::int64_t(seed % 2) * 169'000'000'001};
     expect_round_trip(*floor, testing::random_schedule(islands, 1 + int(seed % 4), seed), settings);

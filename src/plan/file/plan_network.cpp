@@ -24,7 +24,7 @@ constexpr const char* kLaneOrder = "lanes go two for each link, then up and down
 
 class NetworkReader {
  public:
-  NetworkReader(const PlanField& plan, const StageSettings& settings)
+  NetworkReader(const PlanField& plan, const NetworkModelSettings& settings)
       : plan_(plan), network_(plan.at("network")), settings_(settings) {
     map_.name = take(plan.at("map").text());
     if (is_object(network_)) read_places();
@@ -244,7 +244,7 @@ class NetworkReader {
 
   const PlanField& plan_;
   const PlanField network_;
-  const StageSettings& settings_;
+  const NetworkModelSettings& settings_;
   PlanNetwork result_;
   Map& map_ = result_.map;
   std::map<std::string, PlaceId, std::less<>> places_;
@@ -252,7 +252,7 @@ class NetworkReader {
 
 }  // namespace
 
-PlanNetwork read_network(const PlanField& plan, const StageSettings& settings) {
+PlanNetwork read_network(const PlanField& plan, const NetworkModelSettings& settings) {
   return NetworkReader(plan, settings).take_network();
 }
 

@@ -16,6 +16,6 @@ struct PlanNetwork {
   std::vector<Ingress> ingress;  // by island
   bool sound = true;
 };
-[[nodiscard]] PlanNetwork read_network(const PlanField& plan, const StageSettings& settings);
+[[nodiscard]] PlanNetwork read_network(const PlanField& plan, const NetworkModelSettings& settings);
 
 }  // namespace cotillion

@@ -39,8 +39,8 @@ std::string round_of(const std::string& cliques) {
   return R"({"map": "four", "rounds": [{"cliques": [)" + cliques + "]}]}";
 }
 
-std::string written(const Stage& stage, const Schedule& schedule) {
-  return to_json(stage, make_plan(stage, schedule), {}).dump(1);
+std::string written(const NetworkModel& network, const Schedule& schedule) {
+  return to_json(network, make_plan(network, schedule), {}).dump(1);
 }
 
 TEST(PlanReader, WhatThePlannerWritesReadsBackAsTheSameRounds) {
@@ -48,7 +48,7 @@ TEST(PlanReader, WhatThePlannerWritesReadsBackAsTheSameRounds) {
     const int islands = 2 + int(seed % 11);
     const auto floor = testing::floor_of(random_map(islands, seed));
     const Schedule schedule = random_schedule(islands, 1 + int(seed % 5), seed);
-    const auto again = read_planned_schedule(written(floor->stage, schedule), "p", floor->map);
+    const auto again = read_planned_schedule(written(floor->network, schedule), "p", floor->map);
     ASSERT_TRUE(again) << "seed " << seed;
     EXPECT_EQ(again->rounds, schedule.rounds) << "seed " << seed;
     EXPECT_EQ(again->name, "random");
@@ -60,7 +60,7 @@ TEST(PlanReader, WeightsSurviveToTheLastBit) {
   const double third = 1.0 / 3, rest = 1 - third;
   const Schedule schedule{"weighted",
                           {completed({{{0, 2}, {rest, third, third, rest}}, {{1, 3}, {}}}, 4)}};
-  const auto again = read_planned_schedule(written(floor->stage, schedule), "p", floor->map);
+  const auto again = read_planned_schedule(written(floor->network, schedule), "p", floor->map);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->rounds, schedule.rounds);
 }
@@ -77,7 +77,7 @@ TEST(PlanReader, WeightsMoveWithIslandsInAnotherOrder) {
 
 TEST(PlanReader, AnUnfinishedFileSaysWhereItEnds) {
   const auto floor = testing::floor_of(testing::map_of(kMap));
-  const std::string whole = written(floor->stage, random_schedule(4, 2, 1));
+  const std::string whole = written(floor->network, random_schedule(4, 2, 1));
   for (std::size_t size = 0; size < whole.size() - 1; size += 37)
     EXPECT_THAT(refusal_of(whole.substr(0, size)),
                 AllOf(HasSubstr("not valid JSON"), HasSubstr("cotillion plan -o")));

@@ -1,0 +1,192 @@
+#include "job/job_assignment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace cotillion {
+namespace {
+
+Duration whole(RealDuration time) {
+  return {std::llround(time.ps)};
+}
+
+// The island's share of its edge.
+EdgeSpec share_of(const Map& map, IslandId island, std::optional<Bytes> memory) {
+  for (const Aggregator& aggregator : map.aggregators)
+    if (std::find(aggregator.serves.begin(), aggregator.serves.end(), island) !=
+        aggregator.serves.end()) {
+      EdgeSpec share = aggregator.spec;
+      share.memory = memory.value_or(share.memory);
+      share.memory = share.memory / std::int64_t(aggregator.serves.size());
+      return share;
+    }
+  return map.edge;
+}
+
+Result<JobSpec> job_of(const Map& map, const Plan& plan, const JobSettings& settings) {
+  const EdgeSpec& spec = map.aggregators.empty() ? map.edge : map.aggregators.front().spec;
+  for (const Aggregator& aggregator : map.aggregators)
+    if (aggregator.spec.chunk != spec.chunk || aggregator.spec.framing != spec.framing)
+      return failure("edges disagree about chunk or framing; packets of one job are all alike");
+  if (spec.chunk.count % std::int64_t(kBeatBytes) != 0)
+    return failure(
+        fmt::format("chunks of {} are no whole beats of {} bytes; set edge.chunk to a "
+                    "multiple",
+                    to_text(spec.chunk), kBeatBytes));
+  Bytes payload{0};
+  for (const PlannedRound& round : plan.rounds)
+    for (const PlannedClique& clique : round.cliques)
+      for (const Stream& stream : clique.streams) payload = stream.payload;
+  if (payload.count == 0) return failure("nobody sends anything in this plan");
+  const auto each = std::int64_t(bytes_of(settings.element));
+  if (payload.count % each != 0)
+    return failure(fmt::format("a payload of {} bytes is no whole number of {} elements",
+                               payload.count, name_of(settings.element)));
+  return checked({.id = settings.job,
+                  .element = settings.element,
+                  .elements = std::uint64_t(payload.count / each),
+                  .beats = int(spec.chunk.count / std::int64_t(kBeatBytes)),
+                  .fragments = settings.exchange == Exchange::kWhole ? 1 : settings.fragments});
+}
+
+}  // namespace
+
+Result<JobAssignment> JobAssignment::make(const PlanFile& file, const JobSettings& settings) {
+  const Map& map = file.map;
+  const Plan& plan = file.plan;
+  if (!plan.feasible)
+    return failure(
+        "the plan is infeasible: it has no rates and no rounds that could be played. Plan with "
+        "more "
+        "memory; `simulate --memory` then shows what happens on edges that have less");
+  if (!plan.runnable)
+    return failure(
+        fmt::format("a clique of the plan has more than {} members; packets have no "
+                    "bits for them",
+                    kCliqueMembersMax));
+  for (const PlannedRound& round : plan.rounds)
+    for (const PlannedClique& clique : round.cliques)
+      if (!clique.weights.empty())
+        return failure(
+            "the plan has cliques with weights of their own; they are priced, not played yet");
+  auto job = job_of(map, plan, settings);
+  if (!job) return Unexpected<Error>{job.error()};
+  JobAssignment assignment(file, settings);
+  assignment.job_ = *job;
+  assignment.size_slots();
+  assignment.lay_rounds();
+  return assignment;
+}
+
+JobAssignment::JobAssignment(const PlanFile& plan, const JobSettings& settings)
+    : map_(plan.map),
+      plan_(plan.plan),
+      ingress_(plan.ingress),
+      settings_(settings),
+      groups_(plan.plan) {
+  framing_ = map_.aggregators.empty() ? map_.edge.framing : map_.aggregators.front().spec.framing;
+}
+
+// A plan's streams are fluid. Whole packets come a little later, and a round must not end before
+// they have.
+void JobAssignment::lay_rounds() {
+  const Duration needed = hops_max_ + last_hops_max_ + settings_.grace + settings_.grace;
+  added_slack_ = std::max(Duration{0}, needed - whole(plan_.settings.slack));
+  Instant start{0};
+  for (const PlannedRound& round : plan_.rounds) {
+    starts_.push_back(start);
+    start = start + whole(round.length) + added_slack_;
+  }
+  period_ = start - Instant{0};
+}
+
+Instant JobAssignment::start_of(RoundId round, Instant origin) const {
+  const auto cycles = std::int64_t((round - 1) / starts_.size());
+  return origin + Duration{cycles * period_.ps} + (starts_[phase_of(round)] - Instant{0});
+}
+
+// Every lane holds a whole packet before it passes it on, and may let one packet of each other
+// stream go first.
+Duration JobAssignment::hops_of(const PlannedRound& round, const std::vector<LaneId>& lanes) const {
+  const Bytes wire = Bytes{std::int64_t(payload_bytes(job_))} + framing_;
+  double longest = 0;
+  for (const LaneId lane : lanes) {
+    const auto use = std::find_if(round.lanes.begin(), round.lanes.end(),
+                                  [&](const LaneUse& other) { return other.lane == lane; });
+    const int streams = use == round.lanes.end() ? 1 : std::max(1, use->streams);
+    longest += streams * transfer_time(wire, lane_rate(map_, lane)).ps;
+  }
+  return {std::llround(longest)};
+}
+
+void JobAssignment::size_slots() {
+  slots_.assign(map_.islands.size(), 1);
+  for (const PlannedRound& round : plan_.rounds)
+    for (const PlannedClique& clique : round.cliques) {
+      Duration hops{0};
+      for (const Stream& stream : clique.streams)
+        hops = std::max(hops, hops_of(round, stream.tree));
+      hops_max_ = std::max(hops_max_, hops);
+      for (const IslandId island : clique.islands) {
+        last_hops_max_ =
+            std::max(last_hops_max_, hops_of(round, ingress_[std::size_t(island)].lanes));
+        const std::size_t wanted =
+            slot_count(share_of(map_, island, settings_.memory), int(clique.islands.size()) - 1,
+                       clique.rate, hops + settings_.grace);
+        // No two chunks of two rounds need more.
+        slots_[std::size_t(island)] = std::max(
+            slots_[std::size_t(island)], std::min<std::size_t>(wanted, 2 * chunk_count(job_)));
+      }
+    }
+}
+
+RoundAssignment JobAssignment::part(RoundId round, IslandId island, Instant origin) const {
+  const PlannedRound& planned = plan_.rounds[phase_of(round)];
+  const auto clique = std::find_if(
+      planned.cliques.begin(), planned.cliques.end(), [&](const PlannedClique& candidate) {
+        return std::binary_search(candidate.islands.begin(), candidate.islands.end(), island);
+      });
+  COTILLION_CHECK(clique != planned.cliques.end());
+  const auto own = int(std::lower_bound(clique->islands.begin(), clique->islands.end(), island) -
+                       clique->islands.begin());
+  const Instant start = start_of(round, origin);
+  RoundAssignment part;
+  part.start = start;
+  part.clique = clique->islands;
+  part.spec = equal_round(round, int(clique->islands.size()), own);
+  part.spec.clique = int(clique - planned.cliques.begin());
+  const Ingress& ingress = ingress_[std::size_t(island)];
+  Duration latest{0};
+  for (std::size_t bit = 0; bit < clique->islands.size(); ++bit)
+    part.spec.source[bit] = clique->islands[bit];
+  for (const Stream& stream : clique->streams) {
+    const Duration hops = hops_of(planned, stream.tree);
+    for (const Arrival& arrival : stream.receivers)
+      if (arrival.receiver == island)
+        latest = std::max(latest, whole(stream.offset) + arrival.latency - ingress.latency + hops);
+    if (stream.sender != island) continue;
+    part.sends = true;
+    part.stream = {.round = round,
+                   .clique = part.spec.clique,
+                   .bit = own,
+                   .weight_sum = std::uint32_t(clique->islands.size()),
+                   .start = start,
+                   .offset = whole(stream.offset),
+                   .rate = stream.rate};
+  }
+  const Bytes wire = Bytes{std::int64_t(payload_bytes(job_))} + framing_;
+  const double pace = clique->rate.value > 0 ? transfer_time(wire, clique->rate).ps : 0;
+  part.spec.first_deadline = start + latest + settings_.grace;
+  part.spec.last_deadline =
+      part.spec.first_deadline + Duration{std::llround(pace * (chunk_count(job_) - 1.0))};
+  const Instant end = start_of(round + 1, origin);
+  part.receiver = {part.spec, settings_.exchange == Exchange::kWhole ? end : start,
+                   ingress.latency + hops_of(planned, ingress.lanes) + settings_.grace};
+  return part;
+}
+
+}  // namespace cotillion
