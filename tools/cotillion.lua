@@ -1,4 +1,4 @@
--- Cotillion in Wireshark and tshark. docs/protocol.md has the layout.
+-- Cotillion in Wireshark and tshark. docs/understand/protocol.md has the layout.
 --
 --   tshark -X lua_script:tools/cotillion.lua -r capture.pcap
 --   tshark -X lua_script:tools/cotillion.lua -r capture.pcap -Y 'cotillion.flags.late == 1'

@@ -267,7 +267,7 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
       ->check(CLI::Range(1, 4096));
   verb->add_option("--progress", options->progress,
                    "The share of what an island learned while a copy flew that a merge keeps "
-                   "(default 1: all, as in the paper; docs/study.md)");
+                   "(default 1: all, as in the paper; docs/understand/study.md)");
   verb->add_option("--missing", options->missing,
                    "In place of contributions that are missing: mean (default), the average of "
                    "those that came, or own, the island's own")

@@ -146,7 +146,8 @@ void add_import(CLI::App& topology) {
   const auto options = std::make_shared<Options>();
   CLI::App* importer = topology.add_subcommand(
       "import", "Make a map of a foreign file: GML, CSV, doublezero link list --json");
-  importer->add_option("FILE", options->file, "The foreign file (docs/files.md)")->required();
+  importer->add_option("FILE", options->file, "The foreign file (docs/reference/files.md)")
+      ->required();
   importer->add_option("--format", options->format,
                        "gml, csv or doublezero (default: by the file's name or content)");
   importer->add_option("--name", options->name, "Name of the map");

@@ -359,7 +359,8 @@ void add_lab(CLI::App& app, Outcome& outcome) {
   lab->add_option("--trains", options->trains, "Over each link alone (default 9)")
       ->check(CLI::Range(1, 1000));
   lab->add_option("--faults", options->faults,
-                  "A scenario file, as for `simulate`: what befalls links (docs/files.md)");
+                  "A scenario file, as for `simulate`: what befalls links "
+                  "(docs/reference/files.md)");
   lab->add_option("--grace", options->grace,
                   "How long an edge waits for a chunk beyond its latest planned arrival; rounds "
                   "have twice that as slack (default 50ms)");
@@ -372,7 +373,7 @@ void add_lab(CLI::App& app, Outcome& outcome) {
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));
   lab->add_option("--rival", options->rivals,
                   "A command that averages the states over the same links afterwards, and says how "
-                  "long it takes (docs/lab.md); several may be given")
+                  "long it takes (docs/use/lab.md); several may be given")
       ->type_name("COMMAND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -143,7 +143,7 @@ void add_report(CLI::App& app, Outcome&) {
       "  cotillion report OUTCOME.json [OUTCOME2.json ...] [-o DIR] [--json]");
   verb->add_option("FILE", options->files,
                    "A map (TOML), or outcomes as cotillion simulate -o writes them (JSON); "
-                   "docs/files.md")
+                   "docs/reference/files.md")
       ->required();
   add_map_settings(*verb, *options);
   verb->add_option("-o,--output", options->page.output,

@@ -78,7 +78,7 @@ CLI::Option* add_seed(CLI::App& verb, std::uint64_t& seed, const std::string& wh
 }
 
 void add_settings(CLI::App& verb, Settings& settings) {
-  verb.add_option("MAP", settings.map, "Map file (TOML; docs/files.md)")->required();
+  verb.add_option("MAP", settings.map, "Map file (TOML; docs/reference/files.md)")->required();
   add_map_settings(verb, settings);
 }
 

@@ -143,7 +143,7 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
   simulate->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote")->required();
   simulate->add_option("--faults", options->faults,
                        "A scenario file: loss, duplicates, links down, dead islands, … "
-                       "(docs/files.md)");
+                       "(docs/reference/files.md)");
   simulate->add_option("--rounds", options->rounds, "How many (default: one period)")
       ->check(CLI::Range(1, 1'000'000));
   add_seed(*simulate, options->seed, "the faults");

@@ -78,7 +78,7 @@ void add_topology(CLI::App& app, Outcome& outcome) {
       app.add_subcommand("topology", "Read a map: check it, show it; make one: import, generate");
   topology->require_subcommand(1);
   const auto add_common = [&](CLI::App* verb) {
-    verb->add_option("MAP", options->map, "Map file (TOML; docs/files.md)")->required();
+    verb->add_option("MAP", options->map, "Map file (TOML; docs/reference/files.md)")->required();
     verb->add_flag("--json", options->json, "Print one JSON object instead of text");
   };
 

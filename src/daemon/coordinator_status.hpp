@@ -19,7 +19,7 @@ struct CoordinatorStatus {
 };
 
 [[nodiscard]] Metrics to_metrics(const Coordinator& coordinator, const CoordinatorStatus& about);
-// The fields are in docs/deploy.md.
+// The fields are in docs/reference/metrics.md.
 [[nodiscard]] std::string to_status(const Coordinator& coordinator, const CoordinatorStatus& about);
 
 // "playing": a word for the state, for machines.

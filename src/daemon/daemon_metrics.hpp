@@ -1,5 +1,5 @@
 // What daemons have counted, as metrics: one name, one sentence and one piece of advice for each,
-// in one table that /metrics and docs/deploy.md are made from.
+// in one table that /metrics and docs/reference/metrics.md are made from.
 #pragma once
 
 #include <string>

@@ -81,7 +81,7 @@ TEST(DaemonMetrics, AClockThatNobodyKnowsShowsNoNumbers) {
 
 // The page for operators says what this table says; COTILLION_BLESS=1 writes it there.
 TEST(DaemonMetrics, TheDocumentationHasThisTable) {
-  const std::string path = COTILLION_SOURCE_DIR "/docs/deploy.md";
+  const std::string path = COTILLION_SOURCE_DIR "/docs/reference/metrics.md";
   const std::string begin = "| metric | counts | tells |\n| --- | --- | --- |\n";
   std::string rows;
   for (const MetricMeaning& meaning : metric_meanings())

@@ -47,7 +47,7 @@ struct OutcomeFile {
 [[nodiscard]] std::string names_of(const std::vector<std::string>& names,
                                    const std::vector<IslandId>& islands);
 
-// docs/files.md describes every field.
+// docs/reference/files.md describes every field.
 [[nodiscard]] Json to_json(const OutcomeFile& file);
 
 // Everything came, on time, and nothing was put out early: the plan holds.

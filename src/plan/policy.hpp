@@ -1,7 +1,7 @@
 // A way to exchange updates, scored: one of our schedules, or what people use today. Every
 // policy is priced on the same map, with the same objectives and the same optimism: no ramp-up,
-// no stragglers, links shared equally among the streams on them. docs/model.md says how each is
-// computed.
+// no stragglers, links shared equally among the streams on them. docs/understand/model.md says how
+// each is computed.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Recipes as JSON; docs/files.md describes every field. Recipes travel to machines on which nothing
-// of this program but the study is built, so this file knows only the standard library and the JSON
-// one.
+// Recipes as JSON; docs/reference/files.md describes every field. Recipes travel to machines on
+// which nothing of this program but the study is built, so this file knows only the standard
+// library and the JSON one.
 #pragma once
 
 #include "base/result.hpp"

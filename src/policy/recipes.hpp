@@ -1,5 +1,5 @@
 // Policies by name, on the map of a plan: which recipe each is there. All are priced on the same
-// network with the same optimism as in plan/policies; docs/training.md says how.
+// network with the same optimism as in plan/policies; docs/understand/training.md says how.
 #pragma once
 
 #include <string>

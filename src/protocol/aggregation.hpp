@@ -1,7 +1,7 @@
 // One job at one edge: the slots in which contributions are summed, the ledger that remembers
 // which of them have gone out, the deadline pointer, and the store of what was sent. Decisions are
-// those of the merge rule in docs/protocol.md, each of them cheap enough for one clock in hardware.
-// Time is an argument, output an outbox, memory is allocated once.
+// those of the merge rule in docs/understand/protocol.md, each of them cheap enough for one clock
+// in hardware. Time is an argument, output an outbox, memory is allocated once.
 #pragma once
 
 #include <memory>

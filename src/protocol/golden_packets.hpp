@@ -1,6 +1,6 @@
-// Packets with names, at least one of each type and each flag. docs/protocol.md prints their bytes
-// for whoever writes a second implementation; packet_test.cpp holds the document to the encoder,
-// and the dissector's test and the hardware bench read the same list.
+// Packets with names, at least one of each type and each flag. docs/understand/protocol.md prints
+// their bytes for whoever writes a second implementation; packet_test.cpp holds the document to the
+// encoder, and the dissector's test and the hardware bench read the same list.
 #pragma once
 
 #include <string_view>

@@ -2,7 +2,8 @@
 // bench all read it from here. 32 bytes of header, a payload of whole 64-byte beats, an 8-byte
 // trailer (seal.hpp). The header is complete in the second beat of an Ethernet frame, so that
 // hardware decides what to do with a packet while the payload is still coming in.
-// docs/protocol.md describes every field and prints the golden packets that the tests check.
+// docs/understand/protocol.md describes every field and prints the golden packets that the tests
+// check.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,5 @@
-// The layout, and that docs/protocol.md prints it: the document is read here, not repeated.
+// The layout, and that docs/understand/protocol.md prints it: the document is read here, not
+// repeated.
 #include "protocol/packet.hpp"
 
 #include <fmt/format.h>
@@ -161,7 +162,7 @@ TEST(PacketDeathTest, AHeaderNeedsRoom) {
 
 // Golden packets ------------------------------------------------------------------------
 
-constexpr const char* kDocument = COTILLION_SOURCE_DIR "/docs/protocol.md";
+constexpr const char* kDocument = COTILLION_SOURCE_DIR "/docs/understand/protocol.md";
 constexpr const char* kFence = "```golden";
 
 std::string hex_of(ByteView bytes) {
@@ -252,7 +253,8 @@ TEST(GoldenPackets, TheDocumentPrintsEachOfThemByteForByte) {
   for (const GoldenPacket& packet : golden_packets())
     expected.emplace_back(packet.name, hex_of(packet.bytes));
   EXPECT_EQ(packets_in(document()), expected)
-      << "COTILLION_BLESS=1 rewrites the bytes in docs/protocol.md; names are added by hand";
+      << "COTILLION_BLESS=1 rewrites the bytes in docs/understand/protocol.md; "
+         "names are added by hand";
 }
 
 TEST(GoldenPackets, EveryTypeFlagElementAndOperationIsAmongThem) {

@@ -1,5 +1,5 @@
-// Losses: the rows of "What the paper leaves open" (docs/protocol.md) about packets that never
-// come, under the paper's literal rule and under ours. See paper_rules_test.cpp.
+// Losses: the rows of "What the paper leaves open" (docs/understand/protocol.md) about packets that
+// never come, under the paper's literal rule and under ours. See paper_rules_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>

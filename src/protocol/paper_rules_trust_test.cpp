@@ -1,5 +1,6 @@
-// Trust: the last row of "What the paper leaves open" (docs/protocol.md), on NaN, overflow, forgery
-// and tenants, under the paper's literal rule and under ours. See paper_rules_test.cpp.
+// Trust: the last row of "What the paper leaves open" (docs/understand/protocol.md), on NaN,
+// overflow, forgery and tenants, under the paper's literal rule and under ours. See
+// paper_rules_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -188,8 +189,8 @@ TEST(PaperRules, AnIslandCannotSpeakForAnother) {
   EXPECT_EQ(beside(Rule::kOurs, true, Forgery::kOnOwnStream), (Beside{20, 0, 19}));
   for (const Forgery forgery : {Forgery::kOnItsStream, Forgery::kUnsealed, Forgery::kOnOwnStream})
     EXPECT_EQ(beside(Rule::kPaper, true, forgery).whole, 1u) << int(forgery);
-  // Without authentication nobody who means harm is kept out, as docs/protocol.md says, except
-  // where the network tells streams apart.
+  // Without authentication nobody who means harm is kept out, as docs/understand/protocol.md says,
+  // except where the network tells streams apart.
   EXPECT_EQ(beside(Rule::kOurs, false, Forgery::kOnItsStream).whole, 1u);
   EXPECT_EQ(beside(Rule::kOurs, false, Forgery::kOnOwnStream).whole, 20u);
 }

@@ -1,5 +1,5 @@
 // The seal against references of its own: a CRC computed bit by bit, and GMAC through another
-// door of OpenSSL with the nonce and the key written down as docs/protocol.md has them.
+// door of OpenSSL with the nonce and the key written down as docs/understand/protocol.md has them.
 //
 // Why no nonce is ever used twice with different bytes: the reference shows that the nonce is
 // (type, chunk, round, sequence) and nothing else, side by side, so packets of one key share a

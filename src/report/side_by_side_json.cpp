@@ -1,4 +1,4 @@
-// Outcomes beside their plan, for programs; docs/files.md describes every field.
+// Outcomes beside their plan, for programs; docs/reference/files.md describes every field.
 #include "job/edge_memory.hpp"
 #include "report/side_by_side_report.hpp"
 

@@ -1,5 +1,5 @@
 // Where searches begin: schedules of families that are known to mix well or to be cheap, laid out
-// along a line of neighbours. docs/model.md lists them.
+// along a line of neighbours. docs/understand/model.md lists them.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // Foreign files as maps: GML, tables of links in CSV, and DoubleZero's list of links. A pure
-// function of the text; docs/files.md says what of each format is read.
+// function of the text; docs/reference/files.md says what of each format is read.
 #pragma once
 
 #include <optional>

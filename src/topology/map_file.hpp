@@ -1,4 +1,4 @@
-// The map as a TOML file; docs/files.md describes every field. Reading is a pure function
+// The map as a TOML file; docs/reference/files.md describes every field. Reading is a pure function
 // of the text, and reports every mistake in it.
 #pragma once
 

@@ -1,6 +1,6 @@
-// A map as TOML text, in the form that docs/files.md describes: what importers and the generator
-// hand to people, who then mend it by hand. Quantities are written exactly, so reading the text
-// again yields the same map.
+// A map as TOML text, in the form that docs/reference/files.md describes: what importers and the
+// generator hand to people, who then mend it by hand. Quantities are written exactly, so reading
+// the text again yields the same map.
 #pragma once
 
 #include <string>

@@ -81,7 +81,8 @@ TEST(Recipes, WeightsOfIslandsConserveTheWeightedMean) {
 
 TEST(Recipes, RivalsRunOnTheMapsOwnPrices) {
   const PlanFile plan = paper_plan("triangles");
-  // docs/model.md: butterfly 943.5 ms, the best ring 1182.6 ms, all-to-all with hardware 676.2 ms.
+  // docs/understand/model.md: butterfly 943.5 ms, the best ring 1182.6 ms, all-to-all with hardware
+  // 676.2 ms.
   EXPECT_NEAR(recipe(plan, "synchronous").exchange, 0.9435, 2e-4);
   EXPECT_NEAR(recipe(plan, "synchronous:network=ring").exchange, 1.1826, 2e-4);
   EXPECT_NEAR(recipe(plan, "synchronous:network=hardware").exchange, 0.6762, 1e-4);

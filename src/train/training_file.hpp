@@ -1,5 +1,6 @@
-// Trainings as JSON; docs/files.md describes every field. The study makes them where nothing else
-// of this program is built: this file, too, knows only the standard library and the JSON one.
+// Trainings as JSON; docs/reference/files.md describes every field. The study makes them where
+// nothing else of this program is built: this file, too, knows only the standard library and the
+// JSON one.
 #pragma once
 
 #include "policy/recipe_file.hpp"

@@ -84,7 +84,7 @@ TEST(Deploy, TheUnitsUseOptionsThatExist) {
 }
 
 TEST(Deploy, ThePageForOperatorsUsesOptionsThatExist) {
-  EXPECT_THAT(unknown_options(text_of(kRoot / "docs/deploy.md")), ::testing::IsEmpty());
+  EXPECT_THAT(unknown_options(text_of(kRoot / "docs/use/your-network.md")), ::testing::IsEmpty());
 }
 
 TEST(Deploy, EveryVariableOfAUnitIsExplainedAtItsTop) {

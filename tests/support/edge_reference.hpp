@@ -1,7 +1,7 @@
-// One job at one edge, slow and clear: the merge rule of docs/protocol.md written a second time,
-// with nothing of the first but the packet layout and the seal. It foretells what every packet and
-// every instant makes the edge do, hears what the edge does, and keeps the first difference in
-// `wrong`.
+// One job at one edge, slow and clear: the merge rule of docs/understand/protocol.md written a
+// second time, with nothing of the first but the packet layout and the seal. It foretells what
+// every packet and every instant makes the edge do, hears what the edge does, and keeps the first
+// difference in `wrong`.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// The plan as JSON; docs/files.md describes every field. Units are in the names, infinite and
-// undefined numbers are null, and the file begins with what made it.
+// The plan as JSON; docs/reference/files.md describes every field. Units are in the names, infinite
+// and undefined numbers are null, and the file begins with what made it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A schedule as a TOML file; docs/files.md describes every field.
+// A schedule as a TOML file; docs/reference/files.md describes every field.
 #pragma once
 
 #include <string>
