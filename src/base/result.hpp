@@ -3,6 +3,7 @@
 // breadcrumbs: each layer it passes adds a line that says what was being done.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -56,6 +57,30 @@ class [[nodiscard]] Expected {
  private:
   void checked() const { COTILLION_CHECK(has_value()); }
   std::variant<T, E> state_;
+};
+
+// Of what yields nothing but may fail; `return {};` says that it went well.
+template <class E>
+class [[nodiscard]] Expected<void, E> {
+ public:
+  using value_type = void;
+
+  Expected() = default;
+  Expected(Unexpected<E> unexpected) : error_(std::move(unexpected.error)) {}
+
+  [[nodiscard]] bool has_value() const { return !error_; }
+  explicit operator bool() const { return has_value(); }
+
+  void value() const { COTILLION_CHECK(has_value()); }
+  void operator*() const { value(); }
+
+  [[nodiscard]] const E& error() const {
+    COTILLION_CHECK(!has_value());
+    return *error_;
+  }
+
+ private:
+  std::optional<E> error_;
 };
 
 template <class T>

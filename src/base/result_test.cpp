@@ -56,6 +56,28 @@ TEST(Result, AnErrorOfTheSameTypeAsTheValueIsStillAnError) {
   EXPECT_FALSE(Text{Unexpected{std::string("wrong")}});
 }
 
+Result<void> demand_even(int number) {
+  if (const auto halved = half(number); !halved) return Unexpected{halved.error()};
+  return {};
+}
+
+TEST(Result, OfNothingSaysWhetherItWentWell) {
+  const Result<void> fine = demand_even(8);
+  ASSERT_TRUE(fine);
+  EXPECT_TRUE(fine.has_value());
+  fine.value();
+  const Result<void> refused = demand_even(7);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().within("sharing").message, "sharing: odd");
+}
+
+TEST(ResultDeathTest, OfNothingHasEitherAnErrorOrNone) {
+  const Result<void> refused = demand_even(7);
+  EXPECT_DEATH(refused.value(), "internal error: has_value\\(\\) does not hold");
+  const Result<void> fine = demand_even(8);
+  EXPECT_DEATH((void)fine.error(), "internal error: !has_value\\(\\) does not hold");
+}
+
 TEST(ResultDeathTest, AskingAnErrorForItsValueEndsTheProgram) {
   const Result<int> result = half(7);
   EXPECT_DEATH((void)*result, "internal error: has_value\\(\\) does not hold");

@@ -10,7 +10,7 @@
 
 namespace cotillion {
 
-Result<bool> EdgeDaemon::prepare(const Member& member) {
+Result<void> EdgeDaemon::prepare(const Member& member) {
   const Assignment& job = member.assignment();
   const IslandId self = job.you.island;
   const Map& map = member.plan().map;
@@ -63,7 +63,7 @@ Result<bool> EdgeDaemon::prepare(const Member& member) {
   auto host = EdgeHost::start(hosting, std::move(edges));
   if (!host) return Unexpected<Error>{host.error()};
   host_ = std::move(*host);
-  return true;
+  return {};
 }
 
 void EdgeDaemon::open_round(const Member& member, RoundId round) {

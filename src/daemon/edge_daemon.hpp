@@ -17,7 +17,7 @@ class EdgeDaemon final : public MemberRole {
   explicit EdgeDaemon(const EdgeDaemonSettings& settings) : settings_(settings) {}
 
   // MemberRole
-  [[nodiscard]] Result<bool> prepare(const Member& member) override;
+  [[nodiscard]] Result<void> prepare(const Member& member) override;
   [[nodiscard]] bool ready() override { return true; }
   void open_round(const Member& member, RoundId round) override;
   void close_round(RoundId round) override { host_->account_for(round); }

@@ -20,7 +20,7 @@ std::string clique_text(const Member& member, RoundId round) {
 
 }  // namespace
 
-Result<bool> IslandDaemon::prepare(const Member& member) {
+Result<void> IslandDaemon::prepare(const Member& member) {
   const Assignment& job = member.assignment();
   const IslandId self = job.you.island;
   const PlanFile& plan = member.plan();
@@ -61,7 +61,7 @@ Result<bool> IslandDaemon::prepare(const Member& member) {
       IslandHost::start(hosting, job_assignment.job(), job.shards, region_ ? &*region_ : nullptr);
   if (!host) return Unexpected<Error>{host.error()};
   host_ = std::move(*host);
-  return true;
+  return {};
 }
 
 // When training code has come and laid down a first copy of everything.

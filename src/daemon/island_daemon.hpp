@@ -20,7 +20,7 @@ class IslandDaemon final : public MemberRole {
       : settings_(settings), door_(std::move(door)) {}
 
   // MemberRole
-  [[nodiscard]] Result<bool> prepare(const Member& member) override;
+  [[nodiscard]] Result<void> prepare(const Member& member) override;
   [[nodiscard]] bool ready() override;
   void open_round(const Member& member, RoundId round) override;
   void close_round(RoundId round) override;

@@ -18,7 +18,7 @@ namespace cotillion {
 class MemberRole {
  public:
   // Sockets, memory and threads, or why not.
-  [[nodiscard]] virtual Result<bool> prepare(const Member& member) = 0;
+  [[nodiscard]] virtual Result<void> prepare(const Member& member) = 0;
   // Whether round one may come; asked again until it may.
   [[nodiscard]] virtual bool ready() = 0;
   // Rounds in order, each well before its start.

@@ -133,7 +133,7 @@ Result<int> MulticastRouter::vif_of(const std::string& interface) {
   return int(vif.vifc_vifi);
 }
 
-Result<bool> MulticastRouter::tell(int what, const KernelRoute& route) {
+Result<void> MulticastRouter::tell(int what, const KernelRoute& route) {
   mfcctl entry{};
   entry.mfcc_origin = in_network_order(route.source);
   entry.mfcc_mcastgrp = in_network_order(route.group);
@@ -147,7 +147,7 @@ Result<bool> MulticastRouter::tell(int what, const KernelRoute& route) {
   }
   if (::setsockopt(socket_, IPPROTO_IP, what, &entry, sizeof entry) != 0)
     return refused("route " + route_text(route), errno);
-  return true;
+  return {};
 }
 
 Result<std::size_t> MulticastRouter::set(const std::vector<KernelRoute>& routes) {

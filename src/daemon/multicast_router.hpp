@@ -74,7 +74,7 @@ class MulticastRouter {
  private:
   explicit MulticastRouter(int socket) : socket_(socket) {}
   [[nodiscard]] Result<int> vif_of(const std::string& interface);
-  [[nodiscard]] Result<bool> tell(int what, const KernelRoute& route);
+  [[nodiscard]] Result<void> tell(int what, const KernelRoute& route);
 
   int socket_ = -1;
   std::vector<std::string> vifs_;  // by the kernel's number

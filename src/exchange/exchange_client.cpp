@@ -122,26 +122,26 @@ bool ExchangeClient::ended() const {
   return region_.words().state.load(std::memory_order_acquire) == ExchangeState::kEnded;
 }
 
-Result<bool> ExchangeClient::check() const {
+Result<void> ExchangeClient::check() const {
   const ExchangeState state = region_.words().state.load(std::memory_order_acquire);
   if (state == ExchangeState::kFailed)
     return failure("the job has failed: " + region_.words().reason.read());
-  if (state == ExchangeState::kEnded) return true;
+  if (state == ExchangeState::kEnded) return {};
   pollfd watched{fd_, POLLIN, 0};
   if (::poll(&watched, 1, 0) > 0) {
     // It says nothing after its answer, so this is its end; its last words may have come meanwhile.
     const ExchangeState last = region_.words().state.load(std::memory_order_acquire);
-    if (last == ExchangeState::kEnded) return true;
+    if (last == ExchangeState::kEnded) return {};
     return failure(last == ExchangeState::kFailed
                        ? "the job has failed: " + region_.words().reason.read()
                        : "the agent is gone in round " +
                              std::to_string(region_.words().round.load()) + "; see its log");
   }
-  return true;
+  return {};
 }
 
-Result<bool> ExchangeClient::offer_wanted(Duration ahead) {
-  if (!source_) return true;
+Result<void> ExchangeClient::offer_wanted(Duration ahead) {
+  if (!source_) return {};
   for (int f = 0; f < region_.fragments(); ++f) {
     RegionFragment& fragment = region_.fragment(f);
     const std::int64_t now = wall_clock_now();
@@ -168,16 +168,16 @@ Result<bool> ExchangeClient::offer_wanted(Duration ahead) {
     }
     region_.let_go(f);
   }
-  return true;
+  return {};
 }
 
-Result<bool> ExchangeClient::offer(RegionSource source) {
+Result<void> ExchangeClient::offer(RegionSource source) {
   source_ = std::move(source);
   offered_.assign(std::size_t(region_.fragments()), SIZE_MAX);
   return offer_wanted({0});
 }
 
-Result<bool> ExchangeClient::step() {
+Result<void> ExchangeClient::step() {
   const std::int64_t now = wall_clock_now();
   if (stepped_ns_ != 0) intervals_[steps_ % intervals_.size()] = {(now - stepped_ns_) * 1000};
   stepped_ns_ = now;
@@ -229,7 +229,7 @@ void ExchangeClient::done(const Correction& correction) {
   region_.let_go(correction.fragment);
 }
 
-Result<bool> ExchangeClient::offer_fragment(int f, const RegionSource& source) {
+Result<void> ExchangeClient::offer_fragment(int f, const RegionSource& source) {
   const std::int64_t began = wall_clock_now();
   while (!region_.try_hold(f, ExchangeRegion::Holder::kTraining)) {
     if (auto good = check(); !good) return good;
@@ -245,14 +245,14 @@ Result<bool> ExchangeClient::offer_fragment(int f, const RegionSource& source) {
   }
   region_.let_go(f);
   if (room.empty()) return failure(fmt::format("fragment {} is in flight twice", f));
-  return true;
+  return {};
 }
 
-Result<bool> ExchangeClient::wait_for_copy(int f, RoundId round, Duration most) const {
+Result<void> ExchangeClient::wait_for_copy(int f, RoundId round, Duration most) const {
   const std::int64_t began = wall_clock_now();
   while (region_.fragment(f).copied.load(std::memory_order_acquire) < round) {
     if (auto good = check(); !good) return good;
-    if (ended()) return true;
+    if (ended()) return {};
     if (since(began) >= most)
       return failure(
           fmt::format("the agent has not taken its copy of fragment {} for round {} "
@@ -260,7 +260,7 @@ Result<bool> ExchangeClient::wait_for_copy(int f, RoundId round, Duration most) 
                       f, round, wait_text(since(began))));
     pause(kCopyLook);
   }
-  return true;
+  return {};
 }
 
 Result<Correction> ExchangeClient::wait_for(int f, Duration most) {

@@ -33,10 +33,10 @@ class ExchangeClient {
   [[nodiscard]] const ExchangeRegion& region() const { return region_; }
 
   // All fragments are offered at once, and again whenever they are wanted soon.
-  [[nodiscard]] Result<bool> offer(RegionSource source);
+  [[nodiscard]] Result<void> offer(RegionSource source);
   // Between two optimizer steps: offers what is wanted before the next call, as far as earlier ones
   // tell when that will be. Fails when the job has failed or the agent is gone.
-  [[nodiscard]] Result<bool> step();
+  [[nodiscard]] Result<void> step();
   // The next correction, if there is one. It is held until done(); holding it long delays copies.
   [[nodiscard]] Result<std::optional<Correction>> poll();
   // The same, waiting so long at most; fragments that are wanted meanwhile are offered. An Error
@@ -46,22 +46,22 @@ class ExchangeClient {
 
   // For training code that keeps the plan's clock by itself, in place of step() and wait(): it says
   // when which fragment is copied, and for which correction it waits. Nothing else is offered.
-  [[nodiscard]] Result<bool> offer_fragment(int f, const RegionSource& source);
+  [[nodiscard]] Result<void> offer_fragment(int f, const RegionSource& source);
   // Until the agent has taken the copy of that round, or of a later one.
-  [[nodiscard]] Result<bool> wait_for_copy(int f, RoundId round, Duration most) const;
+  [[nodiscard]] Result<void> wait_for_copy(int f, RoundId round, Duration most) const;
   [[nodiscard]] Result<Correction> wait_for(int f, Duration most);
   void count_step() const;
   // No more corrections will come: the job has ended as it should.
   [[nodiscard]] bool ended() const;
   // Whether the job has not failed and the agent is there; an Error says what happened.
-  [[nodiscard]] Result<bool> check() const;
+  [[nodiscard]] Result<void> check() const;
 
   // "round 7: LON lacks in 468 of 512 chunks from chunk 12 on"; empty: everybody is in it.
   [[nodiscard]] std::string describe(const Correction& correction) const;
 
  private:
   ExchangeClient(int fd, ExchangeRegion region) : fd_(fd), region_(std::move(region)) {}
-  [[nodiscard]] Result<bool> offer_wanted(Duration ahead);
+  [[nodiscard]] Result<void> offer_wanted(Duration ahead);
   [[nodiscard]] std::string lateness(Duration waited) const;
 
   int fd_;

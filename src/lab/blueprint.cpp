@@ -174,7 +174,7 @@ class Draughtsman {
         }
   }
 
-  [[nodiscard]] Result<bool> route(PlaceId place) {
+  [[nodiscard]] Result<void> route(PlaceId place) {
     Wiring wiring;
     for (const Port& port : link_ports(map_, place))
       wiring.interfaces[port] = link_interface(port.link);
@@ -186,7 +186,7 @@ class Draughtsman {
     auto routes = kernel_routes(map_, place, entries, wiring);
     if (!routes) return Unexpected<Error>{routes.error()};
     router(place).routes = std::move(*routes);
-    if (!in_line(place)) return true;
+    if (!in_line(place)) return {};
     // An edge in line passes on what its own island sends, and keeps what it hears to itself:
     // without an entry the kernel would wait for one with every packet.
     std::vector<KernelRoute>& in_edge = space({NamespaceRole::Kind::kEdge, place}).routes;
@@ -199,7 +199,7 @@ class Draughtsman {
       else if (heard)
         in_edge.push_back({source, entry.group->address, kNet, {}});
     }
-    return true;
+    return {};
   }
 
   const PlanFile& plan_;

@@ -52,15 +52,15 @@ Result<pid_t> LabProcesses::start(const std::string& name, NamespaceRole role,
   return started;
 }
 
-Result<bool> LabProcesses::start_everyone(const std::string& plan) {
+Result<void> LabProcesses::start_everyone(const std::string& plan) {
   const Map& map = world_.plan().map;
   const std::string control = to_text(kControlAddress) + ":29800";
   const auto begun = [&](const std::string& name, NamespaceRole role,
-                         std::vector<std::string> words) -> Result<bool> {
+                         std::vector<std::string> words) -> Result<void> {
     words.insert(words.end(), {"--log", "logfmt"});
     const auto started = start(name, role, std::move(words));
     if (!started) return Unexpected<Error>{started.error()};
-    return true;
+    return {};
   };
   auto coordinator = begun("coordinator", {NamespaceRole::Kind::kControl, 0},
                            {"coordinator", plan,
@@ -98,7 +98,7 @@ Result<bool> LabProcesses::start_everyone(const std::string& plan) {
     for (const Death& death : settings_.deaths)
       if (death.island == island) doomed_.push_back({parts_.size() - 1, death.at});
   }
-  return true;
+  return {};
 }
 
 bool LabProcesses::playing() const {

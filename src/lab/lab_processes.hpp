@@ -30,7 +30,7 @@ class LabProcesses {
   [[nodiscard]] Result<pid_t> start(const std::string& name, NamespaceRole role,
                                     std::vector<std::string> words);
   // The coordinator and all of its members, by a plan's file.
-  [[nodiscard]] Result<bool> start_everyone(const std::string& plan);
+  [[nodiscard]] Result<void> start_everyone(const std::string& plan);
   // Whether round one has been agreed on.
   [[nodiscard]] bool playing() const;
   // The coordinator's exit code, once it has ended.

@@ -109,10 +109,10 @@ Result<std::vector<std::byte>> Netlink::converse(const std::vector<std::byte>& r
   return answer;
 }
 
-Result<bool> Netlink::ask(const std::vector<std::byte>& request, const std::string& what) {
+Result<void> Netlink::ask(const std::vector<std::byte>& request, const std::string& what) {
   const auto answer = converse(request, what);
   if (!answer) return Unexpected<Error>{answer.error()};
-  return true;
+  return {};
 }
 
 Result<bool> Netlink::carries(const std::string& interface) {
@@ -136,7 +136,7 @@ Result<bool> Netlink::carries(const std::string& interface) {
   return false;
 }
 
-Result<bool> Netlink::add_wire(const End& one, const End& other, int mtu) {
+Result<void> Netlink::add_wire(const End& one, const End& other, int mtu) {
   // Locally administered; the same at both ends, and no other interface ever sees it.
   const std::array<std::uint8_t, 6> address{0x02, 0, 0, 0, 0, 1};
   const auto describe = [&](Message& message, const End& end) {
@@ -165,7 +165,7 @@ Result<bool> Netlink::add_wire(const End& one, const End& other, int mtu) {
              fmt::format("a wire from '{}' to '{}' (veth)", one.interface, other.interface));
 }
 
-Result<bool> Netlink::set_up(const std::string& interface, int mtu, int queue) {
+Result<void> Netlink::set_up(const std::string& interface, int mtu, int queue) {
   const auto index = index_of(interface);
   if (!index) return Unexpected<Error>{index.error()};
   ifinfomsg head{};
@@ -184,7 +184,7 @@ Result<bool> Netlink::set_up(const std::string& interface, int mtu, int queue) {
   return ask(message.done(), fmt::format("interface '{}' up", interface));
 }
 
-Result<bool> Netlink::add_address(const std::string& interface, Ipv4Address address) {
+Result<void> Netlink::add_address(const std::string& interface, Ipv4Address address) {
   const auto index = index_of(interface);
   if (!index) return Unexpected<Error>{index.error()};
   ifaddrmsg head{};
@@ -197,7 +197,7 @@ Result<bool> Netlink::add_address(const std::string& interface, Ipv4Address addr
   return ask(message.done(), fmt::format("address {} on '{}'", to_text(address), interface));
 }
 
-Result<bool> Netlink::route(Ipv4Address to, int bits, const std::string& interface) {
+Result<void> Netlink::route(Ipv4Address to, int bits, const std::string& interface) {
   const auto index = index_of(interface);
   if (!index) return Unexpected<Error>{index.error()};
   rtmsg head{};
@@ -213,11 +213,11 @@ Result<bool> Netlink::route(Ipv4Address to, int bits, const std::string& interfa
   return ask(message.done(), fmt::format("route to {}/{} over '{}'", to_text(to), bits, interface));
 }
 
-Result<bool> Netlink::add_way(Ipv4Address to, const std::string& interface) {
+Result<void> Netlink::add_way(Ipv4Address to, const std::string& interface) {
   return route(to, 32, interface);
 }
 
-Result<bool> Netlink::add_way_out(const std::string& interface) {
+Result<void> Netlink::add_way_out(const std::string& interface) {
   return route(0, 0, interface);
 }
 

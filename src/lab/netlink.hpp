@@ -22,23 +22,23 @@ class Netlink {
   };
   // Two interfaces joined by a wire. They have the same Ethernet address and need no ARP: whatever
   // leaves one is for the other.
-  [[nodiscard]] Result<bool> add_wire(const End& one, const End& other, int mtu);
-  [[nodiscard]] Result<bool> set_up(const std::string& interface, int mtu, int queue);
+  [[nodiscard]] Result<void> add_wire(const End& one, const End& other, int mtu);
+  [[nodiscard]] Result<void> set_up(const std::string& interface, int mtu, int queue);
   // Whether it carries anything yet: the kernel starts the end of a wire that was up first in its
   // own time, and until then drops what it is to send.
   [[nodiscard]] Result<bool> carries(const std::string& interface);
-  [[nodiscard]] Result<bool> add_address(const std::string& interface, Ipv4Address address);
+  [[nodiscard]] Result<void> add_address(const std::string& interface, Ipv4Address address);
   // To one address, or to all that have no other way.
-  [[nodiscard]] Result<bool> add_way(Ipv4Address to, const std::string& interface);
-  [[nodiscard]] Result<bool> add_way_out(const std::string& interface);
+  [[nodiscard]] Result<void> add_way(Ipv4Address to, const std::string& interface);
+  [[nodiscard]] Result<void> add_way_out(const std::string& interface);
 
  private:
   explicit Netlink(Descriptor socket) : socket_(std::move(socket)) {}
   // The kernel's answer, as it came.
   [[nodiscard]] Result<std::vector<std::byte>> converse(const std::vector<std::byte>& request,
                                                         const std::string& what);
-  [[nodiscard]] Result<bool> ask(const std::vector<std::byte>& request, const std::string& what);
-  [[nodiscard]] Result<bool> route(Ipv4Address to, int bits, const std::string& interface);
+  [[nodiscard]] Result<void> ask(const std::vector<std::byte>& request, const std::string& what);
+  [[nodiscard]] Result<void> route(Ipv4Address to, int bits, const std::string& interface);
 
   Descriptor socket_;
 };

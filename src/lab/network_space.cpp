@@ -30,18 +30,18 @@ Result<NetworkSpace> NetworkSpace::make() {
   return made;
 }
 
-Result<bool> NetworkSpace::enter() const {
+Result<void> NetworkSpace::enter() const {
   if (::setns(descriptor_.get(), CLONE_NEWNET) != 0)
     return failure(fmt::format("a network namespace cannot be entered: {}", std::strerror(errno)));
-  return true;
+  return {};
 }
 
-Result<bool> NetworkSpace::show(const std::string& path) const {
+Result<void> NetworkSpace::show(const std::string& path) const {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600));
   const std::string self = fmt::format("/proc/self/fd/{}", descriptor_.get());
   if (!file.is_open() || ::mount(self.c_str(), path.c_str(), nullptr, MS_BIND, nullptr) != 0)
     return failure(fmt::format("{}: {}", path, std::strerror(errno)));
-  return true;
+  return {};
 }
 
 Result<Visit> Visit::to(const NetworkSpace& space) {

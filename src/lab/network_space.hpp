@@ -17,9 +17,9 @@ class NetworkSpace {
   [[nodiscard]] static Result<NetworkSpace> here();
 
   // From now on the calling thread is in it; other threads are not.
-  [[nodiscard]] Result<bool> enter() const;
+  [[nodiscard]] Result<void> enter() const;
   // Makes a file of it, for setns: a mount, and gone with the mount namespace. Again does no harm.
-  [[nodiscard]] Result<bool> show(const std::string& path) const;
+  [[nodiscard]] Result<void> show(const std::string& path) const;
   [[nodiscard]] int fd() const { return descriptor_.get(); }
 
  private:

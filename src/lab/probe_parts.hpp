@@ -24,7 +24,7 @@ namespace cotillion {
 [[nodiscard]] Result<std::vector<LaneMeasure>> measure_links(World& world,
                                                              const ProbeSettings& settings);
 // Every stream of every round along its tree; fills in the rest of the outcome.
-[[nodiscard]] Result<bool> send_streams(World& world, const ProbeSettings& settings,
+[[nodiscard]] Result<void> send_streams(World& world, const ProbeSettings& settings,
                                         ProbeOutcome& outcome);
 
 }  // namespace cotillion

@@ -46,7 +46,7 @@ class StreamProbe {
         outcome_(outcome),
         chunk_(std::int64_t(chunk_of(map_))) {}
 
-  Result<bool> run() {
+  Result<void> run() {
     if (auto opened = open(); !opened) return opened;
     const auto& rounds = plan_.plan.rounds;
     outcome_.rounds = settings_.rounds > 0 ? settings_.rounds : int(rounds.size());
@@ -54,7 +54,7 @@ class StreamProbe {
     for (int round = 0; round < outcome_.rounds; ++round)
       if (auto played = play(std::size_t(round) % rounds.size()); !played) return played;
     account();
-    return true;
+    return {};
   }
 
  private:
@@ -64,7 +64,7 @@ class StreamProbe {
     double flight_ns = 0;  // latencies, and every hop's time on the wire
   };
 
-  Result<bool> open() {
+  Result<void> open() {
     std::set<NamespaceRole> listeners;
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       listeners.insert(listener_of(plan_, island));
@@ -95,7 +95,7 @@ class StreamProbe {
       ear_of_[role] = *receiver;
       names_.push_back(space.name);
     }
-    return true;
+    return {};
   }
 
   [[nodiscard]] double on_wire_ns(LaneId lane) const {
@@ -127,7 +127,7 @@ class StreamProbe {
     return endings;
   }
 
-  Result<bool> play(std::size_t phase) {
+  Result<void> play(std::size_t phase) {
     std::vector<Sending> sendings;
     std::vector<Departure> departures;
     std::size_t expected = 0;
@@ -168,11 +168,11 @@ class StreamProbe {
     outcome_.streams += sendings.size();
     outcome_.expected += expected;
     for (const Sending& sending : sendings) sent_[sending.group] += sending.packets;
-    return true;
+    return {};
   }
 
   // The last chunk is as short as the payload leaves it, in whole beats.
-  Result<bool> send(const Sending& sending, const Departure& departure) {
+  Result<void> send(const Sending& sending, const Departure& departure) {
     const std::int64_t begin = std::int64_t(departure.sequence) * chunk_;
     const std::int64_t left = std::min(chunk_, sending.stream->payload.count - begin);
     const auto beats = (std::size_t(left) + kBeatBytes - 1) / kBeatBytes;
@@ -185,7 +185,7 @@ class StreamProbe {
                                  map_.islands[std::size_t(sending.stream->sender)].name,
                                  to_text(sending.group->address), std::strerror(errno)));
     ++outcome_.sent;
-    return true;
+    return {};
   }
 
   void hear(const std::vector<Sending>& sendings, const std::vector<Heard>& heard) {
@@ -311,7 +311,7 @@ class StreamProbe {
 
 }  // namespace
 
-Result<bool> send_streams(World& world, const ProbeSettings& settings, ProbeOutcome& outcome) {
+Result<void> send_streams(World& world, const ProbeSettings& settings, ProbeOutcome& outcome) {
   return StreamProbe(world, settings, outcome).run();
 }
 

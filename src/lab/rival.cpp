@@ -57,11 +57,11 @@ std::vector<IslandId> ranks_of(const Map& map) {
 }
 
 // A window that was open stays open between two times, as on any network made for long distances.
-Result<bool> prepare(const World& world, NamespaceRole role) {
+Result<void> prepare(const World& world, NamespaceRole role) {
   const auto visit = world.visit(role);
   if (!visit) return Unexpected<Error>{visit.error()};
   std::ofstream("/proc/sys/net/ipv4/tcp_slow_start_after_idle") << "0";
-  return true;
+  return {};
 }
 
 struct Said {
@@ -85,7 +85,7 @@ Said read_log(const std::string& path) {
 
 }  // namespace
 
-Result<bool> check_rivals(const std::vector<std::string>& commands) {
+Result<void> check_rivals(const std::vector<std::string>& commands) {
   for (const std::string& command : commands)
     if (const std::string program = program_in(command); !program.empty() && !is_found(program))
       return failure(
@@ -93,7 +93,7 @@ Result<bool> check_rivals(const std::vector<std::string>& commands) {
                       ::access(program.c_str(), F_OK) == 0 && program.find('/') != std::string::npos
                           ? "cannot be started; give a program that can be executed"
                           : "not found; install it, or give its path"));
-  return true;
+  return {};
 }
 
 Result<RivalOutcome> run_rival(World& world, const std::string& command,

@@ -29,7 +29,7 @@ struct RivalOutcome {
 
 // Whether what these commands start is on this machine, before a lab is built for them. What only
 // the shell can tell is left to it.
-[[nodiscard]] Result<bool> check_rivals(const std::vector<std::string>& commands);
+[[nodiscard]] Result<void> check_rivals(const std::vector<std::string>& commands);
 
 // The command is the shell's, with a name and a colon before it if you like; it runs once, in the
 // control, and its ranks go to the islands by themselves. Ranks are in the order of the cheapest

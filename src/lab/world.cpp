@@ -35,7 +35,7 @@ bool set(const char* setting, const char* value) {
 }
 
 // In a new namespace, before there is any interface.
-Result<bool> set_rules(bool forwards) {
+Result<void> set_rules(bool forwards) {
   // A kernel without IPv6 has nothing to switch off.
   (void)set("ipv6/conf/all/disable_ipv6", "1");
   (void)set("ipv6/conf/default/disable_ipv6", "1");
@@ -50,7 +50,7 @@ Result<bool> set_rules(bool forwards) {
     return failure(
         "/proc/sys/net cannot be written: in a container, start it with --privileged or mount "
         "/proc/sys for writing");
-  return true;
+  return {};
 }
 
 // Every lane and namespace takes a few.
@@ -128,7 +128,7 @@ WanLinkSettings World::way_of(LaneId lane, const WorldSettings& settings) const 
   return way;
 }
 
-Result<bool> World::build(const WorldSettings& settings) {
+Result<void> World::build(const WorldSettings& settings) {
   raise_file_limit();
   awake_ = keep_awake();
   queue_ = settings.queue;
@@ -185,10 +185,10 @@ Result<bool> World::build(const WorldSettings& settings) {
   emulation.lanes = plan_.map.lane_count();
   for (const MulticastGroup& group : groups_.all()) emulation.groups.push_back(group.address);
   emulator_ = std::make_unique<WanEmulator>(emulation, links);
-  return true;
+  return {};
 }
 
-Result<bool> World::furnish(int number) {
+Result<void> World::furnish(int number) {
   const Space& space = print_.spaces[std::size_t(number)];
   const auto visit = Visit::to(spaces_[std::size_t(number)]);
   if (!visit) return Unexpected<Error>{visit.error()};
@@ -206,15 +206,15 @@ Result<bool> World::furnish(int number) {
     if (auto added = netlink->add_way(way.to, way.interface); !added) return added;
   if (!space.way_out.empty())
     if (auto added = netlink->add_way_out(space.way_out); !added) return added;
-  if (space.routes.empty()) return true;
+  if (space.routes.empty()) return {};
   auto router = MulticastRouter::open();
   if (!router) return Unexpected<Error>{router.error()};
   if (const auto set = router->set(space.routes); !set) return Unexpected<Error>{set.error()};
   routers_.emplace(std::size_t(number), std::move(*router));
-  return true;
+  return {};
 }
 
-Result<bool> World::wait_for_wires() const {
+Result<void> World::wait_for_wires() const {
   const Instant deadline = steady_now() + kWiresGrace;
   for (const Wire& wire : print_.wires)
     for (const Wire::End& end : wire.ends) {
@@ -225,7 +225,7 @@ Result<bool> World::wait_for_wires() const {
       if (!netlink) return Unexpected<Error>{netlink.error()};
       for (;;) {
         auto carries = netlink->carries(end.interface);
-        if (!carries) return carries;
+        if (!carries) return Unexpected<Error>{carries.error()};
         if (*carries) break;
         if (steady_now() > deadline)
           return failure(fmt::format("{}: '{}' carries nothing yet",
@@ -234,7 +234,7 @@ Result<bool> World::wait_for_wires() const {
         (void)::nanosleep(&look, nullptr);
       }
     }
-  return true;
+  return {};
 }
 
 std::vector<std::string> World::strays() {

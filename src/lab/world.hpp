@@ -41,11 +41,11 @@ class World {
   [[nodiscard]] std::size_t mtu() const { return mtu_; }
 
   // For threads that play: the calling one is there from now on, or while the visit lasts.
-  [[nodiscard]] Result<bool> enter(NamespaceRole role) const { return space(role).enter(); }
+  [[nodiscard]] Result<void> enter(NamespaceRole role) const { return space(role).enter(); }
   [[nodiscard]] Result<Visit> visit(NamespaceRole role) const { return Visit::to(space(role)); }
   // Under a name for programs that change places by themselves: a file that only those see who see
   // the folder, and that must be within private_folder().
-  [[nodiscard]] Result<bool> show(NamespaceRole role, const std::string& path) const {
+  [[nodiscard]] Result<void> show(NamespaceRole role, const std::string& path) const {
     return space(role).show(path);
   }
   // A program that is started there.
@@ -62,9 +62,9 @@ class World {
   [[nodiscard]] const NetworkSpace& space(NamespaceRole role) const {
     return spaces_[std::size_t(print_.space_of(role))];
   }
-  [[nodiscard]] Result<bool> build(const WorldSettings& settings);
-  [[nodiscard]] Result<bool> furnish(int space);  // addresses, unicast and multicast routes
-  [[nodiscard]] Result<bool> wait_for_wires() const;
+  [[nodiscard]] Result<void> build(const WorldSettings& settings);
+  [[nodiscard]] Result<void> furnish(int space);  // addresses, unicast and multicast routes
+  [[nodiscard]] Result<void> wait_for_wires() const;
   [[nodiscard]] Result<Descriptor> tun(const Wire::End& end);
   [[nodiscard]] WanLinkSettings way_of(LaneId lane, const WorldSettings& settings) const;
 

@@ -40,7 +40,7 @@ int Grid::exponent(RoundId round, ChunkId chunk) const {
   return exponent_in(!next_.empty() && round >= from_ ? next_ : now_, chunk);
 }
 
-Result<bool> Grid::announce(const GridChange& change, Live live, int period) {
+Result<void> Grid::announce(const GridChange& change, Live live, int period) {
   if (!in_order(change.ranges))
     return failure("grid: ranges must start at chunk 0 and follow each other");
   if (!next_.empty() && live.oldest < from_)
@@ -54,7 +54,7 @@ Result<bool> Grid::announce(const GridChange& change, Live live, int period) {
   if (!next_.empty()) now_ = next_;
   next_ = change.ranges;
   from_ = change.from;
-  return true;
+  return {};
 }
 
 std::size_t control_payload_bytes(const GridChange& change) {

@@ -38,7 +38,7 @@ class Grid {
   // Takes effect at change.from, at least a period after the newest live round. The next change
   // waits until no live round is on the grid before this one. May allocate: it is no packet's
   // business.
-  Result<bool> announce(const GridChange& change, Live live, int period);
+  Result<void> announce(const GridChange& change, Live live, int period);
 
  private:
   std::vector<GridRange> now_;

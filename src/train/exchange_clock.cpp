@@ -43,7 +43,7 @@ ExchangeClock::ExchangeClock(ExchangeClient region, const PacketisedPlan& played
 
 // Copies before merges: a correction that has not been taken yet befalls the copy on the region.
 // Only where a copy is made of what merges leave behind does it wait for its own fragment's.
-Result<bool> ExchangeClock::between(std::int64_t steps, Learner& learner) {
+Result<void> ExchangeClock::between(std::int64_t steps, Learner& learner) {
   if (steps > 0) region_.count_step();
   // The agent is ready when there is a first copy of everything.
   for (int f = 0; steps == 0 && f < region_.region().fragments(); ++f)
@@ -63,7 +63,7 @@ Result<bool> ExchangeClock::between(std::int64_t steps, Learner& learner) {
   }
   for (const DueExchange& due : later)
     if (auto done = due.merges ? take(due, learner) : offer(due, learner); !done) return done;
-  return true;
+  return {};
 }
 
 std::int64_t ExchangeClock::leaves(std::int64_t k, int fragment) const {
@@ -76,7 +76,7 @@ std::int64_t ExchangeClock::leaves(std::int64_t k, int fragment) const {
   return when.ps / 1000;
 }
 
-Result<bool> ExchangeClock::offer(const DueExchange& due, Learner& learner) {
+Result<void> ExchangeClock::offer(const DueExchange& due, Learner& learner) {
   std::int64_t before = due.round - 1;
   while (before >= 0 && !clock_.meets(before, island_)) --before;
   const bool begun = region_.region().words().round.load() > 0;
@@ -103,7 +103,7 @@ Result<bool> ExchangeClock::offer(const DueExchange& due, Learner& learner) {
   });
 }
 
-Result<bool> ExchangeClock::take(const DueExchange& due, Learner& learner) {
+Result<void> ExchangeClock::take(const DueExchange& due, Learner& learner) {
   const auto round = RoundId(due.round + 1);
   if (auto known = learn_origin(); !known) return known;
   const std::int64_t ends = assignment_.start_of(round + 1, {0}).ps / 1000;
@@ -122,7 +122,7 @@ Result<bool> ExchangeClock::take(const DueExchange& due, Learner& learner) {
     ++account_.corrections;
     region_.done(*correction);
   }
-  return true;
+  return {};
 }
 
 void ExchangeClock::merge(const DueExchange& due, const Correction& correction, Learner& learner) {
@@ -141,7 +141,7 @@ void ExchangeClock::merge(const DueExchange& due, const Correction& correction, 
 
 // The round in play and its start are two words: what was read is right when it did not change for
 // a while.
-Result<bool> ExchangeClock::learn_origin() {
+Result<void> ExchangeClock::learn_origin() {
   const RegionHeader& words = region_.region().words();
   const std::int64_t began = wall_clock_now();
   while (origin_ns_ == 0) {
@@ -156,7 +156,7 @@ Result<bool> ExchangeClock::learn_origin() {
     if (region_.ended()) return failure("the job has ended: " + words.reason.read());
     if (wall_clock_now() - began > kBegins.ps / 1000) return failure("round one does not begin");
   }
-  return true;
+  return {};
 }
 
 }  // namespace cotillion

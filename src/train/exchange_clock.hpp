@@ -24,17 +24,17 @@ class ExchangeClock {
 
   // What is due after so many steps, between the region and a learner of this island alone: nothing
   // of the model is copied besides. An Error says who is late, or what has happened to the job.
-  [[nodiscard]] Result<bool> between(std::int64_t steps, Learner& learner);
+  [[nodiscard]] Result<void> between(std::int64_t steps, Learner& learner);
   [[nodiscard]] const LabAccount& account() const { return account_; }
   // That own weights and momentum keep here.
   [[nodiscard]] std::size_t bytes() const { return merge_ ? merge_->bytes() : 0; }
 
  private:
   using DueExchange = RotationClock::DueExchange;
-  [[nodiscard]] Result<bool> offer(const DueExchange& due, Learner& learner);
-  [[nodiscard]] Result<bool> take(const DueExchange& due, Learner& learner);
+  [[nodiscard]] Result<void> offer(const DueExchange& due, Learner& learner);
+  [[nodiscard]] Result<void> take(const DueExchange& due, Learner& learner);
   void merge(const DueExchange& due, const Correction& correction, Learner& learner);
-  [[nodiscard]] Result<bool> learn_origin();
+  [[nodiscard]] Result<void> learn_origin();
   // From the start of round one, ns.
   [[nodiscard]] std::int64_t leaves(std::int64_t k, int fragment) const;
 

@@ -55,7 +55,7 @@ IslandLink::IslandLink(Descriptor socket) : socket_(std::move(socket)) {
   (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
-Result<bool> IslandLink::write(std::uint32_t word, std::string_view body) {
+Result<void> IslandLink::write(std::uint32_t word, std::string_view body) {
   const Head head{body.size(), word, 0};
   for (std::string_view part : {bytes_of_value(head), body})
     while (!part.empty()) {
@@ -64,10 +64,10 @@ Result<bool> IslandLink::write(std::uint32_t word, std::string_view body) {
       if (sent <= 0) return refused("it is gone");
       part.remove_prefix(std::size_t(sent));
     }
-  return true;
+  return {};
 }
 
-Result<bool> IslandLink::read(char* to, std::size_t bytes, std::int64_t until_ns) {
+Result<void> IslandLink::read(char* to, std::size_t bytes, std::int64_t until_ns) {
   while (bytes > 0) {
     if (!ready(socket_.get(), POLLIN, until_ns)) return failure("it says nothing");
     const ssize_t came = ::recv(socket_.get(), to, bytes, 0);
@@ -76,7 +76,7 @@ Result<bool> IslandLink::read(char* to, std::size_t bytes, std::int64_t until_ns
     to += came;
     bytes -= std::size_t(came);
   }
-  return true;
+  return {};
 }
 
 Result<IslandLink::Piece> IslandLink::piece(Duration timeout) {
@@ -91,7 +91,7 @@ Result<IslandLink::Piece> IslandLink::piece(Duration timeout) {
   return piece;
 }
 
-Result<bool> IslandLink::ask(Ask what, std::string_view body) {
+Result<void> IslandLink::ask(Ask what, std::string_view body) {
   return write(std::uint32_t(what), body);
 }
 
@@ -101,11 +101,11 @@ Result<IslandLink::Question> IslandLink::hear(Duration timeout) {
   return Question{Ask(came->word), std::move(came->body)};
 }
 
-Result<bool> IslandLink::answer(std::string_view body) {
+Result<void> IslandLink::answer(std::string_view body) {
   return write(kAnswer, body);
 }
 
-Result<bool> IslandLink::refuse(std::string_view reason) {
+Result<void> IslandLink::refuse(std::string_view reason) {
   return write(kRefusal, reason);
 }
 

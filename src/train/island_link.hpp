@@ -41,20 +41,20 @@ class IslandLink {
  public:
   explicit IslandLink(Descriptor socket);
 
-  [[nodiscard]] Result<bool> ask(Ask what, std::string_view body);
+  [[nodiscard]] Result<void> ask(Ask what, std::string_view body);
   struct Question {
     Ask what = Ask::kLeave;
     std::string body;
   };
   [[nodiscard]] Result<Question> hear(Duration timeout);
-  [[nodiscard]] Result<bool> answer(std::string_view body);
-  [[nodiscard]] Result<bool> refuse(std::string_view reason);
+  [[nodiscard]] Result<void> answer(std::string_view body);
+  [[nodiscard]] Result<void> refuse(std::string_view reason);
   // An Error is the other side's reason, or that it said nothing for so long.
   [[nodiscard]] Result<std::string> answered(Duration timeout);
 
  private:
-  [[nodiscard]] Result<bool> write(std::uint32_t word, std::string_view body);
-  [[nodiscard]] Result<bool> read(char* to, std::size_t bytes, std::int64_t until_ns);
+  [[nodiscard]] Result<void> write(std::uint32_t word, std::string_view body);
+  [[nodiscard]] Result<void> read(char* to, std::size_t bytes, std::int64_t until_ns);
   struct Piece {
     std::uint32_t word = 0;
     std::string body;

@@ -52,7 +52,7 @@ class Lab final : public Carrier {
   Lab(const Lab&) = delete;
   Lab& operator=(const Lab&) = delete;
 
-  [[nodiscard]] Result<bool> build() {
+  [[nodiscard]] Result<void> build() {
     auto text = plan_text(played_.plan);
     if (!text) return Unexpected<Error>{text.error()};
     const std::string file = settings_.folder + "/plan.json";
@@ -104,7 +104,7 @@ class Lab final : public Carrier {
     world_->emulator().open_counters(kLabStartIn);
   }
   // One after the other comes to the socket; which one it is follows from the order of starting.
-  [[nodiscard]] Result<bool> start_islands(const std::string& plan) {
+  [[nodiscard]] Result<void> start_islands(const std::string& plan) {
     const std::string path = settings_.folder + "/conductor.sock";
     const auto door = listen_at(path);
     if (!door) return Unexpected<Error>{door.error()};
@@ -136,7 +136,7 @@ class Lab final : public Carrier {
             ready.error().within("the training process of " + played_.recipe.islands[i])};
     learner_.attach(std::move(links), played_.recipe.islands);
     agent_before_ = largest_agent();
-    return true;
+    return {};
   }
 
   [[nodiscard]] std::uint64_t largest_agent() const {

@@ -22,7 +22,7 @@ class Trainee {
   Trainee(const LabIslandSetup& setup, PacketisedPlan played, std::unique_ptr<Learner> learner)
       : setup_(setup), played_(std::move(played)), learner_(std::move(learner)) {}
 
-  [[nodiscard]] Result<bool> join() {
+  [[nodiscard]] Result<void> join() {
     auto made = JobAssignment::make(played_.plan, played_.job_settings);
     if (!made) return Unexpected<Error>{made.error()};
     assignment_.emplace(std::move(*made));
@@ -30,7 +30,7 @@ class Trainee {
         ExchangeClient::join(setup_.region, std::uint64_t(learner_->parameters()), kJoins);
     if (!region) return Unexpected<Error>{region.error()};
     clock_.emplace(std::move(*region), played_, *assignment_, setup_.island, setup_.rounds);
-    return true;
+    return {};
   }
 
   [[nodiscard]] Result<std::string> reply(Ask what, const std::string& body) {
@@ -129,7 +129,7 @@ Result<LabIslandSetup> read_lab_island(const std::string& text) {
   return setup;
 }
 
-Result<bool> be_lab_island(
+Result<void> be_lab_island(
     const std::string& socket,
     const std::function<std::unique_ptr<Learner>(const LearnerSettings&)>& make) {
   (void)::setpriority(PRIO_PROCESS, 0, kBehindTheDaemons);
@@ -143,7 +143,7 @@ Result<bool> be_lab_island(
   for (;;) {
     const auto question = link->hear(kIdle);
     if (!question) return Unexpected<Error>{question.error().within("whoever conducts")};
-    if (question->what == Ask::kLeave) return true;
+    if (question->what == Ask::kLeave) return {};
     try {
       if (question->what == Ask::kSetUp) {
         const auto setup = read_lab_island(question->body);

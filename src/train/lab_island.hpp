@@ -25,7 +25,7 @@ struct LabIslandSetup {
 
 // Serves whoever conducts the training and listens at that socket, until it is told to leave or is
 // left alone. What went wrong, or nothing.
-[[nodiscard]] Result<bool> be_lab_island(
+[[nodiscard]] Result<void> be_lab_island(
     const std::string& socket,
     const std::function<std::unique_ptr<Learner>(const LearnerSettings&)>& make);
 
