@@ -24,8 +24,4 @@ using Diagnostics = std::vector<Diagnostic>;
 // "map.toml:12:3: links[3].latency: negative time "-1ms"; a time cannot be below zero"
 [[nodiscard]] std::string to_text(const Diagnostic& diagnostic);
 
-// The candidate closest to a mistyped name, or an empty string when none is close.
-[[nodiscard]] std::string closest_name(const std::string& name,
-                                       const std::vector<std::string>& candidates);
-
 }  // namespace cotillion

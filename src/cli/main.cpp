@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
@@ -45,12 +46,11 @@ void refuse_unknown_verb(const CLI::App& app, const std::string& verb) {
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
     known.push_back(sub->get_name());
   if (std::find(known.begin(), known.end(), verb) != known.end()) return;
-  const std::string near = cotillion::closest_name(verb, known);
   throw cotillion::cli::Stop{
       cotillion::cli::kUsedWrongly,
-      fmt::format("no verb is called '{}'; {}", cotillion::shown(verb),
-                  near.empty() ? fmt::format("known: {}", fmt::join(known, ", "))
-                               : fmt::format("did you mean '{}'?", near))};
+      fmt::format(
+          "no verb is called '{}'; {}", cotillion::shown(verb),
+          cotillion::did_you_mean(verb, known, fmt::format("known: {}", fmt::join(known, ", "))))};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/fingerprint.hpp"
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/routes_hold.hpp"
@@ -86,11 +87,10 @@ PlaceId place_of(const Map& map, const std::string& name) {
   std::vector<std::string> names;
   for (PlaceId place = 0; place < map.place_count(); ++place)
     names.push_back(place_name(map, place));
-  const std::string near = closest_name(name, names);
-  throw Stop{kUsedWrongly,
-             fmt::format("--at {}: no such place in the plan; {}", shown(name),
-                         near.empty() ? fmt::format("known: {}", fmt::join(names, ", "))
-                                      : fmt::format("did you mean '{}'?", near))};
+  throw Stop{
+      kUsedWrongly,
+      fmt::format("--at {}: no such place in the plan; {}", shown(name),
+                  did_you_mean(name, names, fmt::format("known: {}", fmt::join(names, ", "))))};
 }
 
 Wiring wiring_of(const Options& options, const Routed& routed, PlaceId place) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "cli/number_checks.hpp"
 #include "topology/map_check.hpp"
@@ -161,10 +162,9 @@ Provenance made_from(const LoadedMap& map) {
 
 IslandId island_named(const Map& map, const std::string& name, const char* option) {
   if (const auto island = find_island(map, name)) return *island;
-  const std::string near = closest_name(name, island_names(map));
   throw Stop{kUsedWrongly, fmt::format("{}: unknown island '{}'; {}", option, shown(name),
-                                       near.empty() ? "cotillion topology show lists them"
-                                                    : fmt::format("did you mean '{}'?", near))};
+                                       did_you_mean(name, island_names(map),
+                                                    "cotillion topology show lists them"))};
 }
 
 std::function<void(const std::string&)> progress_line() {

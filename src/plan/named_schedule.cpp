@@ -8,7 +8,7 @@
 #include <optional>
 #include <tuple>
 
-#include "base/diagnostic.hpp"
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 
 namespace cotillion {
@@ -273,11 +273,10 @@ Result<Schedule> named_schedule(std::string_view name, const Map& map, const Rou
   if (name.starts_with("grid:")) return grid(name.substr(5), map, routes);
   std::vector<std::string> known;
   for (const ScheduleName& schedule : schedule_names()) known.emplace_back(schedule.name);
-  const std::string near = closest_name(std::string(name), known);
   return failure(fmt::format(
       "no schedule is called '{}'; {}", shown(name),
-      near.empty() ? fmt::format("known: {}, or a schedule file (.toml)", fmt::join(known, ", "))
-                   : fmt::format("did you mean '{}'?", near)));
+      did_you_mean(name, known,
+                   fmt::format("known: {}, or a schedule file (.toml)", fmt::join(known, ", ")))));
 }
 
 }  // namespace cotillion

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/diagnostic.hpp"
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/policies.hpp"
@@ -284,10 +284,9 @@ Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
       for (const PolicyName& name : policy_names()) known.push_back(name.name);
       if (std::find(known.begin(), known.end(), policy->name()) != known.end())
         return Unexpected<Error>{schedule.error()};
-      const std::string near = closest_name(policy->name(), known);
-      return failure(fmt::format("no policy is called '{}'; {}", shown(policy->name()),
-                                 near.empty() ? fmt::format("known: {}", fmt::join(known, ", "))
-                                              : fmt::format("did you mean '{}'?", near)));
+      return failure(fmt::format(
+          "no policy is called '{}'; {}", shown(policy->name()),
+          did_you_mean(policy->name(), known, fmt::format("known: {}", fmt::join(known, ", ")))));
     }
     return rotating(make_plan(network, *schedule, plan.plan.settings));
   }();

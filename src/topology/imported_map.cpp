@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "topology/import_names.hpp"
 #include "topology/map_check.hpp"
@@ -249,12 +250,12 @@ class MapMaker {
         candidates.push_back(site.label);
       }
       if (found) continue;
-      const std::string near = problems_.full() ? "" : closest_name(wanted, candidates);
+      const char* choose = "choose islands among the places of the file";
+      if (cut_off || problems_.full()) candidates.clear();
       problems_.add({}, "islands",
                     cut_off ? fmt::format("'{}' has no links to the largest part", shown(wanted))
                             : fmt::format("unknown place '{}'", shown(wanted)),
-                    cut_off || near.empty() ? "choose islands among the places of the file"
-                                            : fmt::format("did you mean '{}'?", shown(near)));
+                    did_you_mean(wanted, candidates, choose));
     }
   }
 

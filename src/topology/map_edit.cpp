@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "topology/map_check.hpp"
 #include "topology/toml_fields.hpp"
@@ -20,10 +21,8 @@ std::vector<std::string> place_names(const Map& map) {
 
 Unexpected<Error> unknown(std::string_view what, const std::string& name,
                           const std::vector<std::string>& known) {
-  const std::string near = closest_name(name, known);
   return failure(fmt::format("unknown {} '{}'; {}", what, shown(name),
-                             near.empty() ? "cotillion topology show lists them"
-                                          : fmt::format("did you mean '{}'?", near)));
+                             did_you_mean(name, known, "cotillion topology show lists them")));
 }
 
 // The two names when the text is split at this dash, if both are places.
@@ -84,10 +83,8 @@ Result<int> find_link(const Map& map, std::string_view ends) {
       for (const int end : {0, 1})
         links.push_back(place_name(map, link.ends[end]) + "-" +
                         place_name(map, link.ends[1 - end]));
-    const std::string near = closest_name(std::string(ends), links);
     return failure(fmt::format("no link is called '{}'; {}", shown(ends),
-                               near.empty() ? "name its two ends, as in TYO-FRA"
-                                            : fmt::format("did you mean '{}'?", near)));
+                               did_you_mean(ends, links, "name its two ends, as in TYO-FRA")));
   }
   const std::string first(ends.substr(0, dash)), second(ends.substr(dash + 1));
   const bool first_known = std::find(names.begin(), names.end(), first) != names.end();

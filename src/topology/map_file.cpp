@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/suggestion.hpp"
 #include "topology/map_check.hpp"
 #include "topology/map_fields.hpp"
 #include "topology/toml_fields.hpp"
@@ -266,10 +267,9 @@ class MapReader {
     std::vector<std::string> names;
     if (!problems_.full())
       for (const auto& [candidate, place] : ids_) names.push_back(candidate);
-    const std::string near = problems_.full() ? "" : closest_name(name, names);
-    fields.problem(key, fmt::format("unknown island or router '{}'", shown(name)),
-                   near.empty() ? "add it to 'islands' or 'routers', or correct the name"
-                                : fmt::format("did you mean '{}'?", near));
+    fields.problem(
+        key, fmt::format("unknown island or router '{}'", shown(name)),
+        did_you_mean(name, names, "add it to 'islands' or 'routers', or correct the name"));
     return std::nullopt;
   }
 

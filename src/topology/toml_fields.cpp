@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/suggestion.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -261,12 +263,11 @@ void Fields::finish() {
   for (const auto& [key, node] : table_) {
     const std::string name(key.str());
     if (known_.contains(name)) continue;
-    const std::vector<std::string> known(known_.begin(), known_.end());
-    const std::string near = problems_.full() ? "" : closest_name(name, known);
+    std::vector<std::string> known;
+    if (!problems_.full()) known.assign(known_.begin(), known_.end());
     problems_.add({int(key.source().begin.line), int(key.source().begin.column)},
                   name_of(shown(name)), fmt::format("unknown field '{}'", shown(name)),
-                  near.empty() ? fmt::format("known here: {}", fmt::join(known, ", "))
-                               : fmt::format("did you mean '{}'?", near));
+                  did_you_mean(name, known, fmt::format("known here: {}", fmt::join(known, ", "))));
   }
 }
 

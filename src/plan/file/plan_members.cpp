@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/diagnostic.hpp"
+#include "base/suggestion.hpp"
 #include "base/text.hpp"
 
 namespace cotillion {
@@ -108,11 +108,10 @@ std::optional<IslandId> MemberReader::island(const PlanField& name) {
   const auto& text = name.json().get_ref<const std::string&>();
   const auto known = islands_.find(text);
   if (known != islands_.end()) return known->second;
-  const std::string near = closest_name(text, island_names(map_));
+  const std::vector<std::string> names = island_names(map_);
   // Of another map's plan every name is a mistake; one says it.
-  if (near.empty() && std::exchange(foreign_, true)) return std::nullopt;
-  name.problem(fmt::format("unknown island '{}'", shown(text)),
-               near.empty() ? remedy_ : fmt::format("did you mean '{}'?", near));
+  if (closest_name(text, names).empty() && std::exchange(foreign_, true)) return std::nullopt;
+  name.problem(fmt::format("unknown island '{}'", shown(text)), did_you_mean(text, names, remedy_));
   return std::nullopt;
 }
 

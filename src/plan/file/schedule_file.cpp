@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/suggestion.hpp"
 #include "topology/toml_fields.hpp"
 
 namespace cotillion {
@@ -107,9 +108,8 @@ class ScheduleReader {
       }
       const auto island = find_island(map_, name->get());
       if (!island) {
-        const std::string near = closest_name(name->get(), island_names(map_));
         wrong(element, fmt::format("unknown island '{}'", shown(name->get())),
-              near.empty() ? "use the names of the map" : fmt::format("did you mean '{}'?", near));
+              did_you_mean(name->get(), island_names(map_), "use the names of the map"));
       } else if (named[*island]) {
         wrong(element, fmt::format("{} is in two cliques of one round", name->get()),
               "an island meets one clique a round; remove it from one of them");
