@@ -5,7 +5,7 @@
 #include <atomic>
 #include <stdexcept>
 
-#include "tests/support/searches.hpp"
+#include "tests/support/search/searches.hpp"
 
 namespace cotillion::cli {
 namespace {

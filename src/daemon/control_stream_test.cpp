@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "daemon/control_host.hpp"
-#include "tests/support/control_daemon.hpp"
-#include "tests/support/conversation.hpp"
+#include "tests/support/daemon/control_daemon.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

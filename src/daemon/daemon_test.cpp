@@ -9,9 +9,9 @@
 #include "daemon/edge_daemon.hpp"
 #include "daemon/island_daemon.hpp"
 #include "exchange/exchange_client.hpp"
-#include "tests/support/conversation.hpp"
-#include "tests/support/loopback_rig.hpp"
-#include "tests/support/switchboard.hpp"
+#include "tests/support/daemon/loopback_rig.hpp"
+#include "tests/support/daemon/switchboard.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/flood.hpp"
-#include "tests/support/loopback_rig.hpp"
+#include "tests/support/daemon/flood.hpp"
+#include "tests/support/daemon/loopback_rig.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "tests/support/flood.hpp"
+#include "tests/support/daemon/flood.hpp"
 
 namespace cotillion {
 namespace {

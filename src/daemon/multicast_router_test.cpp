@@ -26,7 +26,7 @@
 #include <memory>
 #include <set>
 
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 
 namespace cotillion {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "daemon/status_text.hpp"
-#include "tests/support/http_client.hpp"
+#include "tests/support/base/http_client.hpp"
 
 namespace cotillion {
 namespace {

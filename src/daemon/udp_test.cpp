@@ -5,7 +5,7 @@
 
 #include "daemon/injector.hpp"
 #include "exchange/clock.hpp"
-#include "tests/support/loopback_rig.hpp"
+#include "tests/support/daemon/loopback_rig.hpp"
 
 namespace cotillion {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "protocol/capture.hpp"
-#include "tests/support/loopback_rig.hpp"
+#include "tests/support/daemon/loopback_rig.hpp"
 
 namespace cotillion {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "job/outcome_file.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/support/conversation.hpp"
-#include "tests/support/edge_checker.hpp"
+#include "tests/support/base/seeds.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/fingerprint.hpp"
-#include "tests/support/conversation.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

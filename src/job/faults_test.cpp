@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "job/fault_dice.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 
 namespace cotillion {
 namespace {

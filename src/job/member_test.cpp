@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/fingerprint.hpp"
-#include "tests/support/conversation.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 
 namespace cotillion {
 namespace {

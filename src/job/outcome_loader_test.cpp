@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "tests/support/fuzz.hpp"
-#include "tests/support/json_pointers.hpp"
-#include "tests/support/outcomes.hpp"
+#include "tests/support/base/fuzz.hpp"
+#include "tests/support/job/outcomes.hpp"
+#include "tests/support/plan/json_pointers.hpp"
 
 namespace cotillion {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/conversation.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

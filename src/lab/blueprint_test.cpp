@@ -7,7 +7,7 @@
 
 #include "lab/frame.hpp"
 #include "lab/scale.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 #include "topology/routes.hpp"
 
 namespace cotillion {

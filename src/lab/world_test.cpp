@@ -21,7 +21,7 @@
 #include "lab/doctor.hpp"
 #include "lab/probe.hpp"
 #include "lab/scale.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 
 namespace cotillion {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "tests/support/instances.hpp"
-#include "tests/support/oracle_run.hpp"
+#include "tests/support/plan/instances.hpp"
+#include "tests/support/plan/oracle_run.hpp"
 
 namespace cotillion {
 namespace {

@@ -5,7 +5,7 @@
 #include "plan/file/plan_file.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
-#include "tests/support/fuzz.hpp"
+#include "tests/support/base/fuzz.hpp"
 #include "topology/map_file.hpp"
 
 namespace {

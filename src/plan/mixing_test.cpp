@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "plan/objective.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/mixing.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

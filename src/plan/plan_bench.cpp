@@ -10,9 +10,9 @@
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
 #include "plan/streams.hpp"
-#include "tests/support/clp_oracle.hpp"
-#include "tests/support/instances.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/clp_oracle.hpp"
+#include "tests/support/plan/instances.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

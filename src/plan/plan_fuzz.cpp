@@ -6,9 +6,9 @@
 #include "plan/file/plan_file.hpp"
 #include "plan/file/plan_loader.hpp"
 #include "plan/file/plan_reader.hpp"
-#include "tests/support/fuzz_json.hpp"
-#include "tests/support/fuzz_schedule.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/fuzz_json.hpp"
+#include "tests/support/plan/fuzz_schedule.hpp"
+#include "tests/support/plan/maps.hpp"
 #include "topology/map_file.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/plan_refusals.hpp"
+#include "tests/support/plan/plan_refusals.hpp"
 
 namespace cotillion {
 namespace {

@@ -11,7 +11,7 @@
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
 #include "plan/streams.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "plan/policies.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -2,8 +2,8 @@
 // rounds that can be planned and mixed.
 #include "plan/file/plan_file.hpp"
 #include "plan/file/schedule_file.hpp"
-#include "tests/support/fuzz_schedule.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/fuzz_schedule.hpp"
+#include "tests/support/plan/maps.hpp"
 #include "topology/map_file.hpp"
 
 namespace {

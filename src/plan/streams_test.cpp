@@ -6,7 +6,7 @@
 
 #include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

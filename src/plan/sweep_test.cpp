@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -4,7 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/support/edge_driver.hpp"
+#include "tests/support/base/seeds.hpp"
+#include "tests/support/protocol/edge_driver.hpp"
 
 namespace cotillion {
 namespace {

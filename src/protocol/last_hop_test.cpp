@@ -9,7 +9,7 @@
 
 #include "base/random.hpp"
 #include "protocol/edge.hpp"
-#include "tests/support/edge_checker.hpp"
+#include "tests/support/base/seeds.hpp"
 
 namespace cotillion {
 namespace {

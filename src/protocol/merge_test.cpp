@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "tests/support/protocol_net.hpp"
+#include "tests/support/protocol/protocol_net.hpp"
 
 namespace cotillion {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/support/edge_checker.hpp"
-#include "tests/support/net_driver.hpp"
+#include "tests/support/base/seeds.hpp"
+#include "tests/support/protocol/net_driver.hpp"
 
 namespace cotillion {
 namespace {

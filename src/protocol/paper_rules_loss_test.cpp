@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/random.hpp"
-#include "tests/support/paper_edge.hpp"
+#include "tests/support/protocol/paper_edge.hpp"
 
 namespace cotillion {
 namespace {

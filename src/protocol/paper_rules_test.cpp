@@ -1,8 +1,8 @@
 // Sums: the rows of "What the paper leaves open" (docs/understand/protocol.md) about what happens
 // in a slot. Every scenario runs twice, under the paper's literal rule
-// (tests/support/paper_edge.hpp) and under ours, and says what each makes of it: a row that the
-// paper's rule survives has no business there. paper_rules_loss_test.cpp has the rows about lost
-// packets, paper_rules_trust_test.cpp the last one.
+// (tests/support/protocol/paper_edge.hpp) and under ours, and says what each makes of it: a row
+// that the paper's rule survives has no business there. paper_rules_loss_test.cpp has the rows
+// about lost packets, paper_rules_trust_test.cpp the last one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <numbers>
 
 #include "base/random.hpp"
-#include "tests/support/paper_edge.hpp"
+#include "tests/support/protocol/paper_edge.hpp"
 
 namespace cotillion {
 namespace {

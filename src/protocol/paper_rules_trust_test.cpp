@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/random.hpp"
-#include "tests/support/paper_edge.hpp"
+#include "tests/support/protocol/paper_edge.hpp"
 
 namespace cotillion {
 namespace {

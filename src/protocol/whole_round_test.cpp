@@ -1,7 +1,7 @@
 // Whole rounds through sender, edge and receiver.
 #include <gtest/gtest.h>
 
-#include "tests/support/protocol_net.hpp"
+#include "tests/support/protocol/protocol_net.hpp"
 
 namespace cotillion {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "report/side_by_side_report.hpp"
-#include "tests/support/outcomes.hpp"
+#include "tests/support/job/outcomes.hpp"
 
 namespace cotillion {
 namespace {

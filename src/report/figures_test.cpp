@@ -3,7 +3,7 @@
 #include "base/infinity.hpp"
 #include "plan/named_schedule.hpp"
 #include "report/svg_test.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -5,7 +5,7 @@
 #include "plan/named_schedule.hpp"
 #include "report/map_drawing_layout.hpp"
 #include "report/svg_test.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

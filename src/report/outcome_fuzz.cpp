@@ -3,8 +3,8 @@
 #include "job/outcome_loader.hpp"
 #include "report/side_by_side_report.hpp"
 #include "report/side_by_side_study.hpp"
-#include "tests/support/fuzz.hpp"
-#include "tests/support/fuzz_json.hpp"
+#include "tests/support/base/fuzz.hpp"
+#include "tests/support/plan/fuzz_json.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,7 +6,7 @@
 #include "report/side_by_side_report.hpp"
 #include "report/side_by_side_study.hpp"
 #include "report/svg_test.hpp"
-#include "tests/support/outcomes.hpp"
+#include "tests/support/job/outcomes.hpp"
 
 namespace cotillion {
 namespace {

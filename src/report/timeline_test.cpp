@@ -6,7 +6,7 @@
 #include "plan/named_schedule.hpp"
 #include "report/svg_test.hpp"
 #include "report/timeline_memory.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -2,8 +2,8 @@
 // reason, or yields what is written and read again as the same, and can be stepped, told and drawn.
 #include "policy/step_schedule.hpp"
 #include "report/training_report.hpp"
-#include "tests/support/fuzz.hpp"
-#include "tests/support/fuzz_json.hpp"
+#include "tests/support/base/fuzz.hpp"
+#include "tests/support/plan/fuzz_json.hpp"
 #include "train/training_file.hpp"
 
 namespace {

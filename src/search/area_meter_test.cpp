@@ -8,7 +8,7 @@
 #include "base/infinity.hpp"
 #include "base/random.hpp"
 #include "plan/mixing.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "plan/mixing.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

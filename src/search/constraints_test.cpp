@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/random.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -10,8 +10,8 @@
 #include "base/infinity.hpp"
 #include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
-#include "tests/support/sanitized.hpp"
-#include "tests/support/searches.hpp"
+#include "tests/support/base/sanitized.hpp"
+#include "tests/support/search/searches.hpp"
 
 namespace cotillion {
 namespace {

@@ -13,7 +13,7 @@
 #include "search/gathering.hpp"
 #include "search/reach_bound.hpp"
 #include "search/round_state.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

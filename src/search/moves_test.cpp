@@ -8,7 +8,7 @@
 
 #include "plan/every_round.hpp"
 #include "search/pair_prices.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/random.hpp"
 #include "plan/mixing.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

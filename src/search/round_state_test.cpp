@@ -9,7 +9,7 @@
 #include "plan/plan.hpp"
 #include "search/moves.hpp"
 #include "search/pair_prices.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -14,7 +14,7 @@
 #include "search/search.hpp"
 #include "search/seeds.hpp"
 #include "search/walker.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 #include "topology/generate_map.hpp"
 
 namespace cotillion {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/support/searches.hpp"
+#include "tests/support/search/searches.hpp"
 
 namespace cotillion {
 namespace {

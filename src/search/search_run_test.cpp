@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "plan/named_schedule.hpp"
-#include "tests/support/sanitized.hpp"
-#include "tests/support/searches.hpp"
+#include "tests/support/base/sanitized.hpp"
+#include "tests/support/search/searches.hpp"
 
 namespace cotillion {
 namespace {

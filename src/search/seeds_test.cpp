@@ -8,7 +8,7 @@
 
 #include "search/pair_prices.hpp"
 #include "search/round_state.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/named_schedule.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -5,7 +5,7 @@
 #include "job/outcome_file.hpp"
 #include "sim/in_flight.hpp"
 #include "sim/simulation.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 
 namespace cotillion {
 namespace {

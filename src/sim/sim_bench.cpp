@@ -16,7 +16,7 @@
 #include "base/check.hpp"
 #include "sim/simulation.hpp"
 #include "tests/peers/ns3_peer.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 #include "topology/generate_map.hpp"
 
 namespace cotillion {

@@ -7,8 +7,8 @@
 #include "job/outcome_file.hpp"
 #include "sim/tap.hpp"
 #include "sim/trace.hpp"
-#include "tests/support/as_planned.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/job/as_planned.hpp"
+#include "tests/support/plan/plans.hpp"
 
 namespace cotillion {
 namespace {

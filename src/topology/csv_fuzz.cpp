@@ -1,5 +1,5 @@
 // Any bytes as a table of links.
-#include "tests/support/fuzz_import.hpp"
+#include "tests/support/topology/fuzz_import.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace cotillion;

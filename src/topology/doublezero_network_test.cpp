@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/imports.hpp"
+#include "tests/support/topology/imports.hpp"
 
 namespace cotillion {
 namespace {

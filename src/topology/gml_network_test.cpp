@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/imports.hpp"
+#include "tests/support/topology/imports.hpp"
 #include "topology/gml_text.hpp"
 #include "topology/map_check.hpp"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/maps.hpp"
+#include "tests/support/topology/maps.hpp"
 #include "topology/map_writer.hpp"
 #include "topology/routes.hpp"
 

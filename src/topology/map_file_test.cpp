@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/maps.hpp"
+#include "tests/support/topology/maps.hpp"
 
 namespace cotillion {
 namespace {

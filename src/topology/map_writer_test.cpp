@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/random.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/topology/maps.hpp"
 #include "topology/map_file.hpp"
 
 namespace cotillion {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/topology/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "learn/learner.hpp"
-#include "tests/support/step_schedule_play.hpp"
+#include "tests/support/train/step_schedule_play.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "tests/support/step_schedule_play.hpp"
+#include "tests/support/train/step_schedule_play.hpp"
 
 namespace cotillion {
 namespace {

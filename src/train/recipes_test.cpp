@@ -8,7 +8,7 @@
 #include "plan/named_schedule.hpp"
 #include "policy/rotation_clock.hpp"
 #include "policy/step_schedule.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 #include "train/packetised_plan.hpp"
 #include "train/training_file.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "policy/recipes.hpp"
 #include "protocol/move.hpp"
-#include "tests/support/plans.hpp"
+#include "tests/support/plan/plans.hpp"
 #include "train/packetised_plan.hpp"
 
 namespace cotillion {

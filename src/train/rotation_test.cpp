@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/support/step_schedule_play.hpp"
+#include "tests/support/train/step_schedule_play.hpp"
 
 namespace cotillion {
 namespace {

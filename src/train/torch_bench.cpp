@@ -7,8 +7,8 @@
 
 #include "base/table.hpp"
 #include "policy/recipes.hpp"
-#include "tests/support/every_policy.hpp"
-#include "tests/support/small_learner.hpp"
+#include "tests/support/learn/small_learner.hpp"
+#include "tests/support/train/every_policy.hpp"
 #include "train/study.hpp"
 
 namespace cotillion {

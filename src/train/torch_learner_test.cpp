@@ -9,8 +9,8 @@
 #include "base/random.hpp"
 #include "learn/plain_vectors.hpp"
 #include "policy/recipes.hpp"
-#include "tests/support/every_policy.hpp"
-#include "tests/support/small_learner.hpp"
+#include "tests/support/learn/small_learner.hpp"
+#include "tests/support/train/every_policy.hpp"
 #include "train/simulated_carrier.hpp"
 #include "train/study.hpp"
 

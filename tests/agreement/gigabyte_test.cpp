@@ -1,8 +1,8 @@
 // The paper's own size: nine cities, 1 GB in packets of 8 KiB. Planned = simulated.
 #include "sim/simulation.hpp"
-#include "tests/support/as_planned.hpp"
-#include "tests/support/plans.hpp"
-#include "tests/support/searches.hpp"
+#include "tests/support/job/as_planned.hpp"
+#include "tests/support/plan/plans.hpp"
+#include "tests/support/search/searches.hpp"
 
 namespace cotillion {
 namespace {

@@ -2,7 +2,7 @@
 // plays: same streams, same deadlines, same slots, counted from round one.
 #include <gtest/gtest.h>
 
-#include "tests/support/conversation.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/random.hpp"
 #include "plan/named_schedule.hpp"
-#include "tests/support/maps.hpp"
-#include "tests/support/protocol_net.hpp"
+#include "tests/support/plan/maps.hpp"
+#include "tests/support/protocol/protocol_net.hpp"
 
 namespace cotillion {
 namespace {

@@ -14,9 +14,9 @@
 #include <sstream>
 
 #include "job/outcome_loader.hpp"
-#include "tests/support/control_daemon.hpp"
-#include "tests/support/conversation.hpp"
-#include "tests/support/http_client.hpp"
+#include "tests/support/base/http_client.hpp"
+#include "tests/support/daemon/control_daemon.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "job/outcome_loader.hpp"
-#include "tests/support/conversation.hpp"
-#include "tests/support/loopback_rig.hpp"
-#include "tests/support/process.hpp"
+#include "tests/support/base/process.hpp"
+#include "tests/support/daemon/loopback_rig.hpp"
+#include "tests/support/job/conversation.hpp"
 
 namespace cotillion {
 namespace {

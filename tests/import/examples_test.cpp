@@ -8,7 +8,7 @@
 
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 #include "topology/generate_map.hpp"
 #include "topology/map_file.hpp"
 #include "topology/map_writer.hpp"

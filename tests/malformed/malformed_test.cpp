@@ -14,7 +14,7 @@
 
 #include "base/random.hpp"
 #include "plan/file/schedule_file.hpp"
-#include "tests/support/test_per_file.hpp"
+#include "tests/support/base/test_per_file.hpp"
 #include "topology/map_file.hpp"
 
 namespace cotillion {

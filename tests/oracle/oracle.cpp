@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tests/support/oracle_run.hpp"
+#include "tests/support/plan/oracle_run.hpp"
 
 int main(int argc, char** argv) {
   using namespace cotillion::testing;

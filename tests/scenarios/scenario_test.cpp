@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/test_per_file.hpp"
+#include "tests/support/base/test_per_file.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/support/edge_checker.hpp"
+#include "tests/support/base/seeds.hpp"
 #include "tests/swarm/minimiser.hpp"
 #include "tests/swarm/swarm_draw.hpp"
 #include "tests/swarm/swarm_run.hpp"

@@ -50,12 +50,19 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+constexpr std::string_view kSupport = "tests/support/";
+
 // "src/plan/x.cpp" is in plan, "api/x.hpp" in api; nothing for what is in no room.
 std::optional<std::string> room_of(const Source& source) {
   if (is_under(source, "api/")) return "api";
   if (!is_under(source, "src/")) return std::nullopt;
   const std::string_view room = first_part(std::string_view(source.path).substr(4));
   return room.empty() ? std::nullopt : std::optional<std::string>(room);
+}
+
+// What tests of a room share belongs to the room: "tests/support/plan/x.hpp" is in plan.
+std::string_view room_of_support(std::string_view path) {
+  return path.starts_with(kSupport) ? first_part(path.substr(kSupport.size())) : std::string_view{};
 }
 
 bool is_impure_header(const std::string& path) {
@@ -101,19 +108,22 @@ std::string to_text(const Finding& finding) {
 }
 
 void check_layering(const RoomGraph& rooms, const Source& source, Findings& findings) {
-  const auto room = room_of(source);
+  const bool support = source.path.starts_with(kSupport);
+  const auto room = support ? std::string(room_of_support(source.path)) : room_of(source);
   if (!room) return;
+  if (room->empty()) return add(findings, source, 1, "tests/support/ has one folder for each room");
   if (!rooms.has(*room)) {
     add(findings, source, 1, fmt::format("no room({} USES ...) in CMakeLists.txt", *room));
     return;
   }
   if (!is_cpp(source)) return;
   for (const Include& include : includes_of(tokens_of(source.text))) {
-    const std::string other(first_part(include.path));
+    const bool shared = include.path.starts_with(kSupport);
+    const std::string other(shared ? room_of_support(include.path) : first_part(include.path));
     if (include.path.starts_with("."))
       add(findings, source, include.line,
           fmt::format("\"{}\" is relative; name the room: \"base/units.hpp\"", include.path));
-    if (other == "tests" && !is_beside_the_code(source))
+    if (include.path.starts_with("tests/") && !support && !is_beside_the_code(source))
       add(findings, source, include.line, "only tests include tests/");
     if (!rooms.has(other) || rooms.may_include(*room, other)) continue;
     add(findings, source, include.line,

@@ -120,10 +120,21 @@ TEST(TidyLayering, TheApiDoesNotIncludeTheCommandLine) {
 
 TEST(TidyLayering, TestsBesideTheCodeAreBoundToo) {
   EXPECT_THAT(findings_in("src/base/a_test.cpp", "#include \"topology/map.hpp\"\n").size(), 1);
-  EXPECT_THAT(findings_in("src/base/a_test.cpp", "#include \"tests/support/maps.hpp\"\n"),
-              IsEmpty());
-  EXPECT_THAT(findings_in("src/base/a.cpp", "#include \"tests/support/maps.hpp\"\n"),
+  EXPECT_THAT(findings_in("src/base/a.cpp", "#include \"tests/support/base/seeds.hpp\"\n"),
               ElementsAre("src/base/a.cpp:1: only tests include tests/"));
+}
+
+TEST(TidyLayering, WhatTestsShareBelongsToItsRoom) {
+  const std::string maps = "#include \"tests/support/topology/maps.hpp\"\n";
+  EXPECT_THAT(findings_in("src/topology/a_test.cpp", maps), IsEmpty());
+  EXPECT_THAT(findings_in("src/plan/a_test.cpp", maps),
+              ElementsAre("src/plan/a_test.cpp:1: plan may not include topology: "
+                          "CMakeLists.txt does not say that it uses it"));
+  EXPECT_THAT(findings_in("tests/support/plan/a.cpp", maps).size(), 1);
+  EXPECT_THAT(findings_in("tests/support/plan/a.cpp", "#include \"sim/a.hpp\"\n").size(), 1);
+  EXPECT_THAT(findings_in("tests/support/plan/a.cpp", "#include \"plan/a.hpp\"\n"), IsEmpty());
+  EXPECT_THAT(findings_in("tests/support/a.cpp", "int a;\n"),
+              ElementsAre("tests/support/a.cpp:1: tests/support/ has one folder for each room"));
 }
 
 TEST(TidyLayering, AnglesAndRelativePathsAreNoWayAround) {

@@ -6,9 +6,9 @@
 
 #include <set>
 
-#include "tests/support/json_pointers.hpp"
-#include "tests/support/plan_refusals.hpp"
-#include "tests/support/sanitized.hpp"
+#include "tests/support/base/sanitized.hpp"
+#include "tests/support/plan/json_pointers.hpp"
+#include "tests/support/plan/plan_refusals.hpp"
 
 namespace cotillion {
 namespace {

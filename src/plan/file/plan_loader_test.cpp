@@ -9,8 +9,8 @@
 #include "base/random.hpp"
 #include "plan/file/plan_reader.hpp"
 #include "plan/named_schedule.hpp"
-#include "tests/support/edge_checker.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/base/seeds.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "tests/support/sanitized.hpp"
+#include "tests/support/base/sanitized.hpp"
 #include "topology/toml_fields.hpp"
 
 namespace cotillion {

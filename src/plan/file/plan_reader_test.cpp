@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/file/plan_file.hpp"
-#include "tests/support/maps.hpp"
+#include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
 namespace {

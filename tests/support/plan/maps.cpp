@@ -1,0 +1,28 @@
+#include "tests/support/plan/maps.hpp"
+
+#include "base/random.hpp"
+
+namespace cotillion::testing {
+
+std::unique_ptr<Floor> floor_of(Map map, NetworkModelSettings settings) {
+  return std::make_unique<Floor>(std::move(map), settings);
+}
+
+std::unique_ptr<Floor> nine_cities(Bytes memory, NetworkModelSettings settings) {
+  return floor_of(with_memory(example_map("nine-cities"), memory), settings);
+}
+
+Schedule random_schedule(int islands, int period, std::uint64_t seed) {
+  Random random(seed);
+  Schedule schedule{"random", {}};
+  for (int k = 0; k < period; ++k) {
+    std::vector<Clique> cliques(std::size_t(random.between(1, islands)));
+    for (int i = 0; i < islands; ++i)
+      cliques[std::size_t(random.between(0, std::int64_t(cliques.size()) - 1))].islands.push_back(
+          i);
+    schedule.rounds.push_back(completed(std::move(cliques), islands));
+  }
+  return schedule;
+}
+
+}  // namespace cotillion::testing

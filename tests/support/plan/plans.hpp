@@ -1,0 +1,37 @@
+// Plans for tests of those who play them, as they would be read from files.
+#pragma once
+
+#include "base/check.hpp"
+#include "plan/file/plan_loader.hpp"
+#include "plan/named_schedule.hpp"
+#include "tests/support/plan/maps.hpp"
+
+namespace cotillion::testing {
+
+[[nodiscard]] inline PlanFile plan_file(const Floor& floor, const Schedule& schedule,
+                                        const PlanSettings& settings = {}) {
+  PlanFile file;
+  file.plan = make_plan(floor.network, schedule, settings);
+  for (IslandId island = 0; island < floor.map.island_count(); ++island)
+    file.ingress.push_back(ingress_of(floor.network, island));
+  file.map = floor.map;
+  return file;
+}
+
+// A named schedule on a map.
+[[nodiscard]] inline PlanFile plan_file(Map map, const std::string& schedule,
+                                        const PlanSettings& settings = {}) {
+  const auto floor = floor_of(std::move(map));
+  const auto named = named_schedule(schedule, floor->map, floor->routes);
+  COTILLION_CHECK(named.has_value());
+  return plan_file(*floor, *named, settings);
+}
+
+[[nodiscard]] inline PlanFile nine_city_plan(const std::string& schedule, Bytes memory,
+                                             Bytes payload) {
+  Map map = with_memory(example_map("nine-cities"), memory);
+  map.payload = payload;
+  return plan_file(std::move(map), schedule);
+}
+
+}  // namespace cotillion::testing
