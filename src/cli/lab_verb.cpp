@@ -8,6 +8,7 @@
 #include "base/fingerprint.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
+#include "job/complete_outcome.hpp"
 #include "job/outcome_loader.hpp"
 #include "lab/confinement.hpp"
 #include "lab/crossings.hpp"
@@ -190,6 +191,7 @@ int play_rounds(const Options& options, const LabJob& job, CheckedRun& rehearsed
     throw Stop{kAnswerIsNo, "it ended before round one was over: nothing was measured"};
   }
   add_lanes(played->counters, measured->outcome);
+  measured->outcome = complete_outcome(rehearsed.plan, std::move(measured->outcome));
   const Crossings crossings =
       crossings_of(rehearsed.plan, (*world)->groups(), played->counters,
                    measured->outcome.rounds.size(), the_dead(job.settings.faults));

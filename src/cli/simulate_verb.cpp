@@ -51,7 +51,7 @@ class Watching {
           return assignment->start_of(RoundId(round), Instant{0}) - Instant{0};
         };
         trace_.emplace(plan, start(options.trace_round), start(options.trace_round + 1));
-        settings.spectators.push_back(&*trace_);
+        settings.observers.push_back(&*trace_);
       }
     }
     if (!options.pcap.empty()) {
@@ -64,7 +64,7 @@ class Watching {
         lanes.insert(lanes.end(), named.begin(), named.end());
       }
       tap_.emplace(plan, lanes, kCaptureMost);
-      settings.spectators.push_back(&*tap_);
+      settings.observers.push_back(&*tap_);
     }
   }
 
@@ -118,8 +118,8 @@ void run(const Options& options, Outcome& code) {
   };
   auto outcome = simulate(plan, settings);
   end_progress();
-  if (!outcome) throw Stop{kAnswerIsNo, options.plan + ": " + outcome.error().message};
   if (interrupt.asked()) throw Stop{kWorldFailed, "stopped; nothing was written"};
+  if (!outcome) throw Stop{kAnswerIsNo, options.plan + ": " + outcome.error().message};
   watching.write();
   outcome->settings = {{"exchange", options.exchange}, {"grace", options.grace}};
   if (!options.memory.empty()) outcome->settings.emplace_back("memory", options.memory);

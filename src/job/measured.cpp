@@ -1,21 +1,11 @@
 #include "job/measured.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "job/complete_outcome.hpp"
 
 namespace cotillion {
 namespace {
-
-Duration whole(RealDuration time) {
-  return {std::llround(time.ps)};
-}
-
-// When the last chunk of a stream should reach the edge, not the island behind it.
-Duration due_at_edge(const PlanFile& plan, const Stream& stream, const Arrival& arrival) {
-  const Duration flight = arrival.latency - plan.ingress[std::size_t(arrival.receiver)].latency;
-  const Bytes wire = wire_bytes(plan.map.aggregators.front().spec, stream.payload);
-  return whole(stream.offset + RealDuration(flight) + transfer_time(wire, stream.rate));
-}
 
 class Rounds {
  public:
@@ -23,13 +13,7 @@ class Rounds {
       : plan_(plan), assignment_(assignment) {}
 
   void add(RoundId round) {
-    const PlannedRound& planned = plan_.plan.rounds[assignment_.phase_of(round)];
-    RoundOutcome seen;
-    seen.round = round;
-    seen.planned = whole(planned.planned);
-    for (const PlannedClique& clique : planned.cliques)
-      seen.cliques.push_back({clique.islands, whole(clique.price), {}, true, {}});
-    list.push_back(std::move(seen));
+    list.push_back(planned_round(plan_, round));
     reported_.emplace_back(plan_.map.islands.size());
     rows_.emplace_back(plan_.map.islands.size());
   }
@@ -94,10 +78,7 @@ Outcome measured_outcome(const PlanFile& plan, const JobAssignment& assignment,
                          const std::vector<Account>& accounts) {
   Outcome outcome;
   const std::size_t n = plan.map.islands.size();
-  for (IslandId island = 0; island < IslandId(n); ++island) {
-    outcome.edges.emplace_back();
-    outcome.edges.back().island = island;
-  }
+  outcome.edges = planned_edges(plan, plan.plan.rounds.size());
   outcome.receivers.resize(n);
   outcome.senders.resize(n);
   outcome.steps.resize(n);
@@ -120,15 +101,9 @@ Outcome measured_outcome(const PlanFile& plan, const JobAssignment& assignment,
   }
   rounds.finish();
   outcome.rounds = std::move(rounds.list);
-  for (const PlannedRound& round : plan.plan.rounds)
-    for (const EdgeUse& use : round.edges)
-      for (const IslandId island : plan.map.aggregators[std::size_t(use.aggregator)].serves) {
-        Bytes& planned = outcome.edges[std::size_t(island)].memory_planned;
-        planned = std::max(planned, use.memory_peak);
-      }
   outcome.added_slack = assignment.added_slack();
   outcome.played = assignment.start_of(last + 1, Instant{0}) - Instant{0};
-  return outcome;
+  return complete_outcome(plan, std::move(outcome));
 }
 
 }  // namespace cotillion

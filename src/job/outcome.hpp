@@ -1,5 +1,6 @@
-// What happened when a plan was played, as plain data: in virtual time by the simulator, in real
-// time by the daemons. Reports put it beside the plan.
+// The outcome of a run, as plain data: what happened when a plan was played, in virtual time by the
+// simulator or in real time by the daemons, and what the plan says of it. It is complete when the
+// run ends (job/complete_outcome); reports and writers add nothing.
 #pragma once
 
 #include <string>
@@ -26,8 +27,8 @@ struct CliqueOutcome {
   Duration measured;     // from the round's start to the last chunk placed at a member
   bool complete = true;  // nothing was missing anywhere when the round was closed
   std::vector<ArrivalOutcome> arrivals = {};  // of every stream at every edge, where they are kept
-  // Of its last planned arrival, which outcome_file knows: what whole packets add on the way, and
-  // how late an emulator of the links was there, at the median.
+  // Of its last planned arrival: what whole packets add on the way, and how late an emulator of the
+  // links was there, at the median.
   Duration store_and_forward = {};
   Duration emulator = {};
 };
@@ -56,7 +57,7 @@ struct EdgeOutcome {
   Bytes memory_peak;     // of open slots
   Bytes memory_planned;  // the largest of the rounds played
   EdgeCounters counters;
-  // What outcome_file knows of it. `late` is the most that a stream can have come late, at its
+  // What explains its memory. `late` is the most that a stream can have come late, at its
   // sender and on its way; in that time it brings `late_packets`, and as many slots stay open.
   Bytes slot = {};  // memory of one packet
   int streams = 0;  // at most, in a round
@@ -67,11 +68,11 @@ struct EdgeOutcome {
 struct LaneOutcome {
   LaneId lane = 0;
   Bytes bytes;
-  Bytes bytes_planned;  // in the rounds played; outcome_file knows it
+  Bytes bytes_planned;  // in the rounds played
   std::uint64_t packets = 0;
   std::uint64_t lost = 0;
   Duration queue_longest;
-  Duration packet = {};  // that one whole packet takes on it; outcome_file knows it
+  Duration packet = {};  // that one whole packet takes on it
   // How late an emulator of the link was itself, packet by packet.
   Duration late_median = {}, late_p99 = {}, late_most = {};
 };
@@ -85,10 +86,11 @@ struct Outcome {
   std::vector<ReceiverCounters> receivers;  // by island
   std::vector<SenderCounters> senders;      // by island
   std::vector<std::uint64_t> steps;         // by island; zeros when islands did not compute
-  std::vector<LaneOutcome> lanes;           // that carried anything
+  std::vector<LaneOutcome> lanes;           // that carried anything, or should have
   std::uint64_t hops = 0;                   // packets over lanes
   std::uint64_t events = 0;
-  Duration played;  // virtual time
+  Duration played;          // virtual time
+  double planned_loss = 0;  // Σ_k Σ_h e_k(h) of the plan over as many rounds
 };
 
 }  // namespace cotillion

@@ -1,11 +1,8 @@
 #include "job/outcome_file.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "base/check.hpp"
-#include "base/wide.hpp"
-#include "job/attribution.hpp"
 
 namespace cotillion {
 namespace {
@@ -121,49 +118,10 @@ Json loss_json(const OutcomeFile& file) {
   const auto loss = file.loss();
   const auto known = [&](double value) { return loss ? Json(value) : Json(nullptr); };
   const RealisedLoss values = loss.value_or(RealisedLoss{});
-  return {{"planned", file.planned_loss},
+  return {{"planned", file.outcome.planned_loss},
           {"total", known(values.total)},
           {"disagreement", known(values.disagreement)},
           {"drift", known(values.drift)}};
-}
-
-// What a round of the plan does to everyone's state.
-std::vector<double> planned_mixing(const PlannedRound& round, std::size_t n) {
-  std::vector<double> mixing(n * n, 0);
-  for (const PlannedClique& clique : round.cliques) {
-    const std::size_t members = clique.islands.size();
-    for (std::size_t i = 0; i < members; ++i)
-      for (std::size_t j = 0; j < members; ++j)
-        mixing[std::size_t(clique.islands[i]) * n + std::size_t(clique.islands[j])] =
-            clique.weights.empty() ? 1.0 / double(members) : clique.weights[i * members + j];
-  }
-  return mixing;
-}
-
-double planned_loss(const PlanFile& plan, const OutcomeFile& file) {
-  const std::size_t n = file.islands.size();
-  std::vector<std::vector<double>> rounds;
-  for (const RoundOutcome& round : file.outcome.rounds)
-    rounds.push_back(planned_mixing(plan.plan.rounds[file.phase_of(round.round)], n));
-  return realised_loss(rounds, int(n)).total;
-}
-
-void add_planned_lanes(const PlanFile& plan, OutcomeFile& file) {
-  std::map<LaneId, LaneOutcome> lanes;
-  for (const LaneOutcome& lane : file.outcome.lanes) lanes.emplace(lane.lane, lane);
-  for (auto& [id, lane] : lanes) lane.bytes_planned = {};
-  for (const RoundOutcome& round : file.outcome.rounds)
-    for (const LaneUse& use : plan.plan.rounds[file.phase_of(round.round)].lanes) {
-      LaneOutcome& lane = lanes[use.lane];
-      lane.lane = use.lane;
-      const Int128 bytes = Int128(lane.bytes_planned.count) + use.bytes.count;
-      lane.bytes_planned = {std::int64_t(std::min<Int128>(bytes, INT64_MAX))};
-    }
-  file.outcome.lanes.clear();
-  for (const auto& [id, lane] : lanes) {
-    file.outcome.lanes.push_back(lane);
-    file.lanes.push_back({lane_from(plan.map, id), lane_to(plan.map, id)});
-  }
 }
 
 }  // namespace
@@ -197,13 +155,12 @@ OutcomeFile outcome_file(const PlanFile& plan, Outcome outcome, Provenance made_
   file.schedule = plan.plan.schedule;
   file.period = plan.plan.rounds.size();
   file.islands = island_names(plan.map);
+  COTILLION_CHECK(outcome.receivers.size() == file.islands.size() &&
+                  outcome.senders.size() == file.islands.size() &&
+                  outcome.steps.size() == file.islands.size());
+  for (const LaneOutcome& lane : outcome.lanes)
+    file.lanes.push_back({lane_from(plan.map, lane.lane), lane_to(plan.map, lane.lane)});
   file.outcome = std::move(outcome);
-  file.outcome.receivers.resize(file.islands.size());
-  file.outcome.senders.resize(file.islands.size());
-  file.outcome.steps.resize(file.islands.size());
-  add_planned_lanes(plan, file);
-  attribute(plan, file.outcome);
-  file.planned_loss = planned_loss(plan, file);
   return file;
 }
 

@@ -1,5 +1,5 @@
-// An outcome as it is written down: with names in place of numbers, what it was made from, and
-// what the plan said of it, so that whoever reads it needs no other file. Simulated and measured
+// An outcome as it is written down: with names in place of numbers, and what it was made from, so
+// that whoever reads it needs no other file. Simulated and measured
 // outcomes have one form, and stand side by side in reports.
 #pragma once
 
@@ -29,7 +29,6 @@ struct OutcomeFile {
   std::size_t period = 1;            // rounds of the plan, which are played again and again
   std::vector<std::string> islands;  // names
   std::vector<LaneEnds> lanes;       // those of outcome.lanes, one each
-  double planned_loss = 0;           // Σ_k Σ_h e_k(h) of the plan over as many rounds
   Outcome outcome;
 
   [[nodiscard]] const std::string& plan() const;  // its fingerprint; empty when unknown
@@ -39,7 +38,7 @@ struct OutcomeFile {
   [[nodiscard]] std::optional<RealisedLoss> loss() const;
 };
 
-// Adds to the outcome's lanes what the plan has for them, and those that carried nothing of it.
+// Requires a complete outcome (job/complete_outcome); adds nothing to it but names.
 [[nodiscard]] OutcomeFile outcome_file(const PlanFile& plan, Outcome outcome, Provenance made_by,
                                        OutcomeKind kind = OutcomeKind::kSimulated);
 

@@ -64,7 +64,8 @@ class OutcomeLoader {
     read_edges();
     read_lanes();
     const PlanField loss = root.at("loss");
-    if (loss.is_object()) file_.planned_loss = loss.at("planned").number(0, 1e290).value_or(0);
+    if (loss.is_object())
+      file_.outcome.planned_loss = loss.at("planned").number(0, 1e290).value_or(0);
   }
 
   OutcomeFile take_file() { return std::move(file_); }

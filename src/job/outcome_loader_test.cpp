@@ -191,7 +191,8 @@ TEST(OutcomeFile, LanesStandBesideWhatThePlanHasForThem) {
   Outcome outcome = as_planned(plan, 3);
   const LaneId silent = outcome.lanes.back().lane;
   outcome.lanes.pop_back();
-  const OutcomeFile file = outcome_file(plan, std::move(outcome), made_from_plan());
+  const OutcomeFile file =
+      outcome_file(plan, complete_outcome(plan, std::move(outcome)), made_from_plan());
   ASSERT_EQ(file.lanes.size(), file.outcome.lanes.size());
   bool found = false;
   for (std::size_t i = 0; i < file.lanes.size(); ++i) {
@@ -209,8 +210,8 @@ TEST(OutcomeFile, LanesStandBesideWhatThePlanHasForThem) {
 TEST(OutcomeFile, WithoutLossTheRealisedLossIsThePlans) {
   const PlanFile plan = small_plan("regional");
   OutcomeFile file = outcome_file(plan, as_planned(plan, 9), made_from_plan());
-  EXPECT_NEAR(file.loss()->total, file.planned_loss, 1e-12);
-  EXPECT_GT(file.planned_loss, 8);
+  EXPECT_NEAR(file.loss()->total, file.outcome.planned_loss, 1e-12);
+  EXPECT_GT(file.outcome.planned_loss, 8);
   lose_one(file.outcome);
   EXPECT_GT(file.loss()->drift, 0);
   file.outcome.rounds[4].mixing.clear();

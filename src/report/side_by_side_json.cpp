@@ -35,7 +35,7 @@ Json columns_json(const SideBySide& sides) {
                           {"rounds", file.outcome.rounds.size()},
                           {"seed", file.made_by.seed},
                           {"holds", holds(file.outcome)},
-                          {"planned_loss", file.planned_loss},
+                          {"planned_loss", file.outcome.planned_loss},
                           {"loss", realised}});
     }
     const OutcomeFile& first = column.outcomes.front()->file;

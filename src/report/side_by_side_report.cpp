@@ -177,7 +177,7 @@ Rows outcomes_table(const SideBySide& sides) {
       rows.push_back({column.title, shown(outcome->name, 200),
                       fmt::format("{}", file.outcome.rounds.size()),
                       fmt::format("{}", file.made_by.seed), holds(file.outcome) ? "yes" : "no",
-                      fmt::format("{:.4f}", file.planned_loss), value(&RealisedLoss::total),
+                      fmt::format("{:.4f}", file.outcome.planned_loss), value(&RealisedLoss::total),
                       value(&RealisedLoss::disagreement), value(&RealisedLoss::drift)});
     }
   return rows;

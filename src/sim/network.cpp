@@ -12,16 +12,16 @@ constexpr std::size_t kSoon = 4;
 }  // namespace
 
 Network::Network(const Map& map, const Faults& faults, std::uint64_t seed,
-                 const std::vector<Spectator*>& spectators, EventQueue& event_queue,
-                 PacketSink& sink)
+                 const Observers& observers, EventQueue& event_queue, PacketSink& sink)
     : event_queue_(event_queue),
       sink_(sink),
       dice_(faults, map.lane_count(), seed),
-      spectators_(spectators) {
+      observers_(observers) {
   for (LaneId lane = 0; lane < map.lane_count(); ++lane) {
     lanes_.emplace_back(lane, lane_rate(map, lane), lane_latency(map, lane), blocks_);
-    const bool watched = std::any_of(spectators_.begin(), spectators_.end(),
-                                     [&](const Spectator* who) { return who->watches(lane); });
+    const bool watched =
+        std::any_of(observers_.begin(), observers_.end(),
+                    [&](const SimulationObserver* who) { return who->watches(lane); });
     careful_.push_back(dice_.any(lane) || watched ? 1 : 0);
   }
 }
@@ -48,7 +48,7 @@ void Network::put_carefully(Instant now, const Route::Step& step, InFlight item,
   const Fate fate = dice_.any(step.lane) ? dice_.cast(step.lane, now - kOrigin) : Fate{};
   const Instant left = arrival - lanes_[std::size_t(step.lane)].latency();
   const auto show = [&](const InFlight& what, bool lost, bool copy) {
-    for (Spectator* who : spectators_)
+    for (SimulationObserver* who : observers_)
       if (who->watches(step.lane))
         who->on_passage({step.lane, &step, now, left, what.arrival, what.wire_bytes, lost, copy},
                         bytes(what));

@@ -7,15 +7,15 @@
 #include "job/fault_dice.hpp"
 #include "sim/event_queue.hpp"
 #include "sim/lane.hpp"
-#include "sim/spectator.hpp"
+#include "sim/observer.hpp"
 
 namespace cotillion {
 
-// Those who hear packets where a step ends.
+// Whoever hears packets where a step of their way ends.
 class PacketSink {
  public:
   virtual void hear(const Route::Step& step, ByteView packet) = 0;
-  // It will be heard before long: what is needed for it may be fetched.
+  // It will be heard soon: what is needed for it may be fetched into the cache.
   virtual void expect(const Route::Step& step, ByteView packet) = 0;
 
  protected:
@@ -24,8 +24,8 @@ class PacketSink {
 
 class Network {
  public:
-  Network(const Map& map, const Faults& faults, std::uint64_t seed,
-          const std::vector<Spectator*>& spectators, EventQueue& event_queue, PacketSink& sink);
+  Network(const Map& map, const Faults& faults, std::uint64_t seed, const Observers& observers,
+          EventQueue& event_queue, PacketSink& sink);
 
   // Places 0 … on the event_queue belong to the network: its lanes, and one for strays.
   [[nodiscard]] static int places(const Map& map) { return map.lane_count() + 1; }
@@ -81,7 +81,7 @@ class Network {
   EventQueue& event_queue_;
   PacketSink& sink_;
   FaultDice dice_;
-  std::vector<Spectator*> spectators_;
+  const Observers& observers_;
   InFlightBlocks blocks_;
   std::vector<Lane> lanes_;
   std::vector<char> careful_;  // by lane: it has faults, or somebody watches

@@ -11,7 +11,7 @@ constexpr Duration kShortestTurn{20'000'000};
 
 }  // namespace
 
-Partitions Partitions::together(const Map& map) {
+Partitions Partitions::single(const Map& map) {
   Partitions partitions;
   partitions.of_.assign(std::size_t(map.place_count()), 0);
   return partitions;

@@ -16,7 +16,7 @@ class Partitions {
   // and its edge.
   Partitions(const Map& map, const std::vector<Ingress>& ingress);
   // All in one, for those who watch them all in the order of time.
-  [[nodiscard]] static Partitions together(const Map& map);
+  [[nodiscard]] static Partitions single(const Map& map);
 
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] int of_island(IslandId island) const { return of_[std::size_t(island)]; }

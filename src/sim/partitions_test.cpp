@@ -16,14 +16,14 @@ constexpr Bytes kPayload{4'000'000};
 constexpr Bytes kPlenty{32'000'000'000};
 
 std::string in_partitions(const PlanFile& plan, SimulationSettings settings) {
-  settings.together = false;
+  settings.one_partition = false;
   const auto outcome = simulate(plan, settings);
   EXPECT_TRUE(outcome.has_value());
   return to_json(outcome_file(plan, *outcome, {})).dump();
 }
 
 std::string together(const PlanFile& plan, SimulationSettings settings) {
-  settings.together = true;
+  settings.one_partition = true;
   const auto outcome = simulate(plan, settings);
   EXPECT_TRUE(outcome.has_value());
   return to_json(outcome_file(plan, *outcome, {})).dump();

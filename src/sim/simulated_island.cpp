@@ -17,10 +17,13 @@ RoleSettings role_of(const SimulatedIslandSettings& settings) {
 
 }  // namespace
 
-SimulatedIsland::SimulatedIsland(SimulationObserver& observer, const PlanFile& plan,
+SimulatedIsland::SimulatedIsland(const Turn& turn, RoutedOutbox& network,
+                                 const Observers& observers, const PlanFile& plan,
                                  const JobAssignment& assignment,
                                  const SimulatedIslandSettings& settings, IslandId self)
-    : observer_(observer),
+    : turn_(turn),
+      network_(network),
+      observers_(observers),
       job_(assignment.job()),
       settings_(settings),
       self_(self),
@@ -176,7 +179,8 @@ void SimulatedIsland::on_time(Instant now) {
     note_edge();
   }
   if (step_due_ <= now) {
-    observer_.step_taken(self_, ++steps_);
+    ++steps_;
+    for (SimulationObserver* who : observers_) who->on_step(*this, steps_);
     step_due_ = step_due_ + step_length();
   }
   if (dead_ || island_due_ > now) return;
@@ -190,10 +194,10 @@ void SimulatedIsland::on_time(Instant now) {
 }
 
 void SimulatedIsland::snapshot(RoundId round, std::uint64_t first, std::span<float> values) {
-  observer_.chunk_wanted(self_, round, first, values.size());
+  for (SimulationObserver* who : observers_) who->on_copy_due(*this, round, first, values.size());
   std::copy_n(model_.begin() + std::ptrdiff_t(first), values.size(), values.begin());
   merge_->to_sent(first, values);
-  observer_.chunk_copied(self_, round, first, values);
+  for (SimulationObserver* who : observers_) who->on_copied(*this, round, first, values);
 }
 
 std::span<float> SimulatedIsland::elements(int fragment) {
@@ -204,12 +208,12 @@ std::span<float> SimulatedIsland::elements(int fragment) {
 }
 
 void SimulatedIsland::fragment_ready(RoundId round, int fragment) {
-  observer_.fragment_merged(self_, round, fragment);
+  for (SimulationObserver* who : observers_) who->on_merge_due(*this, round, fragment);
   if (snapshots_->counted())
     receiver_->skip(round, fragment);
   else
     receiver_->merge(round, fragment, elements(fragment));
-  observer_.fragment_done(self_, round, fragment);
+  for (SimulationObserver* who : observers_) who->on_merged(*this, round, fragment);
 }
 
 void SimulatedIsland::late_ready(RoundId round, int fragment) {
@@ -217,21 +221,22 @@ void SimulatedIsland::late_ready(RoundId round, int fragment) {
     receiver_->skip_late(round, fragment);
   else
     receiver_->merge_late(round, fragment, elements(fragment));
-  observer_.late_merged(self_, round, fragment);
+  for (SimulationObserver* who : observers_) who->on_late_merged(*this, round, fragment);
 }
 
 void SimulatedIsland::round_closed(RoundId round, std::span<const Absence> absences) {
-  observer_.round_closed(self_, round, absences);
+  for (SimulationObserver* who : observers_)
+    who->on_round_closed(turn_.now, *this, round, absences);
 }
 
 void SimulatedIsland::send(Towards towards, SourceId, ByteView packet) {
   switch (towards) {
     case Towards::kGroup:
-      return observer_.carry(*stream_, packet);
+      return network_.carry(*stream_, packet);
     case Towards::kIsland:
-      return observer_.carry(ingress_, packet);
+      return network_.carry(ingress_, packet);
     case Towards::kOwnEdge:
-      return observer_.carry(requests_, packet);
+      return network_.carry(requests_, packet);
     case Towards::kSource:
       return;  // no keeper takes part
   }

@@ -9,27 +9,24 @@
 
 #include "job/roles.hpp"
 #include "protocol/edge.hpp"
+#include "sim/observer.hpp"
 #include "sim/route.hpp"
-#include "sim/spectator.hpp"
 
 namespace cotillion {
 
-// What an actor may ask of the network it stands on.
-class SimulationObserver {
+// Where an island and its edge put packets, with the way each of them takes.
+class RoutedOutbox {
  public:
   virtual void carry(const Route& route, ByteView packet) = 0;
-  virtual void step_taken(IslandId island, std::uint64_t step) = 0;
-  virtual void chunk_wanted(IslandId island, RoundId round, std::uint64_t first,
-                            std::size_t count) = 0;
-  virtual void chunk_copied(IslandId island, RoundId round, std::uint64_t first,
-                            std::span<const float> values) = 0;
-  virtual void fragment_merged(IslandId island, RoundId round, int fragment) = 0;  // just before
-  virtual void fragment_done(IslandId island, RoundId round, int fragment) = 0;
-  virtual void late_merged(IslandId island, RoundId round, int fragment) = 0;
-  virtual void round_closed(IslandId island, RoundId round, std::span<const Absence> absences) = 0;
 
  protected:
-  ~SimulationObserver() = default;
+  ~RoutedOutbox() = default;
+};
+
+// Who is being played at the moment.
+struct Turn {
+  Instant now{0};
+  int place = -1;  // on the event queue; −1: the script's turn
 };
 
 struct SimulatedIslandSettings {
@@ -43,9 +40,12 @@ struct SimulatedIslandSettings {
 
 class SimulatedIsland final : public FragmentSource, public ReceiverEvents, public Outbox {
  public:
-  SimulatedIsland(SimulationObserver& observer, const PlanFile& plan,
-                  const JobAssignment& assignment, const SimulatedIslandSettings& settings,
-                  IslandId self);
+  // What is referred to must outlive it.
+  SimulatedIsland(const Turn& turn, RoutedOutbox& network, const Observers& observers,
+                  const PlanFile& plan, const JobAssignment& assignment,
+                  const SimulatedIslandSettings& settings, IslandId self);
+
+  [[nodiscard]] IslandId id() const { return self_; }
 
   void open_round(Instant now, const RoundAssignment& part, const Route* stream);
   void hear_stream(Instant now, SourceId source, ByteView packet);
@@ -82,7 +82,7 @@ class SimulatedIsland final : public FragmentSource, public ReceiverEvents, publ
   [[nodiscard]] Instant last_accepted(SourceId source) {
     return std::exchange(accepted_[std::size_t(source)], kNever);
   }
-  // Of all their lives.
+  // Totals, including those before a restart.
   [[nodiscard]] EdgeCounters edge_counters() const;
   [[nodiscard]] ReceiverCounters receiver_counters() const;
   [[nodiscard]] SenderCounters sender_counters() const;
@@ -106,7 +106,9 @@ class SimulatedIsland final : public FragmentSource, public ReceiverEvents, publ
   void note_edge() { edge_due_ = aggregation_->next_deadline(); }
   [[nodiscard]] Instant late_by(Instant due) const { return due == kNever ? due : due + late_; }
 
-  SimulationObserver& observer_;
+  const Turn& turn_;
+  RoutedOutbox& network_;
+  const Observers& observers_;
   const JobSpec job_;
   const SimulatedIslandSettings settings_;
   IslandId self_;

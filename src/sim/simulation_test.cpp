@@ -155,16 +155,19 @@ TEST(Simulation, IslandsComputeMeanwhileAndSlowOnesLess) {
                                             "[[slow]]\nisland = \"NYC\"\nfactor = 2\n"
                                             "[[slow]]\nisland = \"SIN\"\nlate = \"300us\"\n");
   settings.actors.step_time = {5'000'000'000};
-  std::uint64_t steps = 0;
-  settings.step = [&](SimulatedIsland&, IslandId, std::uint64_t) { ++steps; };
+  struct StepCounter final : SimulationObserver {
+    std::uint64_t steps = 0;
+    void on_step(SimulatedIsland&, std::uint64_t) override { ++steps; }
+  } counter;
+  settings.observers = {&counter};
   const Outcome outcome = played(plan, settings);
   const auto whole = std::uint64_t(outcome.played.ps / settings.actors.step_time.ps);
   const auto slow = std::size_t(*find_island(plan.map, "NYC"));
   for (std::size_t i = 0; i < 9; ++i) {
     EXPECT_NEAR(double(outcome.steps[i]), double(i == slow ? whole / 2 : whole), 1);
-    steps -= outcome.steps[i];
+    counter.steps -= outcome.steps[i];
   }
-  EXPECT_EQ(steps, 0u);
+  EXPECT_EQ(counter.steps, 0u);
   EXPECT_TRUE(outcome.rounds[0].absences.empty());  // within grace
   const CliqueOutcome& asia = outcome.rounds[0].cliques[0];
   EXPECT_NEAR((asia.measured - asia.planned).ms(), 0.300, 0.010);
@@ -186,9 +189,9 @@ TEST(Trace, ShowsSendersLinksAndEdgesOfARound) {
   const PlanFile plan = nine_city_plan("triangles", {0}, {2'000'000});
   SimulationSettings settings = with_faults(plan, "[[loss]]\non = \"core\"\nrate = 0.02\n");
   Trace trace(plan, {0}, {200'000'000'000});
-  settings.spectators = {&trace};
+  settings.observers = {&trace};
   const Outcome watched = played(plan, settings);
-  settings.spectators = {};
+  settings.observers = {};
   EXPECT_EQ(to_json(outcome_file(plan, watched, {})),
             to_json(outcome_file(plan, played(plan, settings), {})));
 
@@ -213,7 +216,7 @@ TEST(Tap, HearsTheChosenLanesOnly) {
   Tap tap(plan, lanes, 1 << 30);
   Tap small(plan, lanes, 5000);
   SimulationSettings settings;
-  settings.spectators = {&tap, &small};
+  settings.observers = {&tap, &small};
   const Outcome outcome = played(plan, settings);
   for (const LaneOutcome& lane : outcome.lanes)
     if (lane.lane == lanes[0]) {
@@ -247,6 +250,36 @@ TEST(Simulation, AnEdgeThatRestartsLosesOnlyWhatItHeld) {
   EXPECT_LE(outcome.rounds[0].measured, outcome.rounds[0].planned + outcome.added_slack);
 }
 
+// Islands have 81 times their number everywhere, and the element's own: averages are exact.
+class ExactAverages final : public SimulationObserver {
+ public:
+  explicit ExactAverages(const PlannedRound& round) : round_(round) {}
+  static void fill(IslandId island, std::vector<float>& model) {
+    for (std::size_t e = 0; e < model.size(); ++e) model[e] = float(island * 81 + own(e));
+  }
+  [[nodiscard]] int checked() const { return checked_; }
+
+  void on_merge_due(SimulatedIsland& island, RoundId round, int) override {
+    if (round != 1) return;
+    ++checked_;
+    const auto& clique =
+        *std::find_if(round_.cliques.begin(), round_.cliques.end(), [&](const PlannedClique& c) {
+          return std::find(c.islands.begin(), c.islands.end(), island.id()) != c.islands.end();
+        });
+    double mean = 0;
+    for (const IslandId member : clique.islands) mean += member * 81 / 3.0;
+    std::vector<double> average(2048);
+    island.receiver().average(1, 0, average);
+    for (std::size_t e = 0; e < average.size(); ++e) ASSERT_EQ(average[e], mean + own(e));
+  }
+
+ private:
+  static int own(std::size_t element) { return int(element % 50) * 9; }
+
+  const PlannedRound& round_;
+  int checked_ = 0;
+};
+
 // Real payloads, each island with its own numbers; faults that lose nothing change no sum.
 TEST(Simulation, DuplicatesReplaysAndReorderingChangeNoSum) {
   const PlanFile plan = nine_city_plan("triangles", {10'000'000}, {400'000});
@@ -260,28 +293,11 @@ TEST(Simulation, DuplicatesReplaysAndReorderingChangeNoSum) {
     settings.rounds = 3;
     settings.actors.payloads = Payloads::kReal;
     settings.actors.job_settings.element = element;
-    settings.fill = [](IslandId island, std::vector<float>& model) {
-      for (std::size_t e = 0; e < model.size(); ++e)
-        model[e] = float(island * 81 + int(e % 50) * 9);
-    };
-    int checked_rounds = 0;
-    settings.before_merge = [&](SimulatedIsland& actor, IslandId island, RoundId round, int) {
-      if (round != 1) return;
-      ++checked_rounds;
-      const auto& clique = *std::find_if(
-          plan.plan.rounds[0].cliques.begin(), plan.plan.rounds[0].cliques.end(),
-          [&](const PlannedClique& c) {
-            return std::find(c.islands.begin(), c.islands.end(), island) != c.islands.end();
-          });
-      double mean = 0;
-      for (const IslandId member : clique.islands) mean += member * 81 / 3.0;
-      std::vector<double> average(2048);
-      actor.receiver().average(1, 0, average);
-      for (std::size_t e = 0; e < average.size(); ++e)
-        ASSERT_EQ(average[e], mean + double(e % 50) * 9);
-    };
+    settings.fill = ExactAverages::fill;
+    ExactAverages averages(plan.plan.rounds[0]);
+    settings.observers = {&averages};
     const Outcome outcome = played(plan, settings);
-    EXPECT_EQ(checked_rounds, 9);
+    EXPECT_EQ(averages.checked(), 9);
     for (const RoundOutcome& round : outcome.rounds) EXPECT_TRUE(round.absences.empty());
   }
 }

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "job/multicast_routes.hpp"
-#include "sim/spectator.hpp"
+#include "sim/observer.hpp"
 
 namespace cotillion {
 
-class Tap final : public Spectator {
+class Tap final : public SimulationObserver {
  public:
   // Ends at `most` bytes, so that a long play does not fill the memory.
   Tap(const PlanFile& plan, const std::vector<LaneId>& lanes, std::size_t most);

@@ -7,11 +7,11 @@
 #include <string>
 
 #include "plan/file/plan_loader.hpp"
-#include "sim/spectator.hpp"
+#include "sim/observer.hpp"
 
 namespace cotillion {
 
-class Trace final : public Spectator {
+class Trace final : public SimulationObserver {
  public:
   // Between these instants, counted from the start of the first round.
   Trace(const PlanFile& plan, Duration from, Duration until);

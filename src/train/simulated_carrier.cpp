@@ -45,7 +45,7 @@ struct Place {
 // The simulator runs on a thread of its own. It waits before it copies what training has not
 // reached yet, and training waits for what it merges next: both go by the recipe's steps, and one
 // of them can always go on. In the simulated islands there is no model but what is being copied.
-class Simulated final : public Carrier {
+class Simulated final : public Carrier, private SimulationObserver {
  public:
   Simulated(const PacketisedPlan& played, SimulationSettings settings, const JobSpec& job)
       : plan_(played.plan),
@@ -57,18 +57,7 @@ class Simulated final : public Carrier {
         settings_(std::move(settings)),
         schedule_(make_step_schedule(recipe_)),
         places_(job, recipe_.grain, islands_) {
-    settings_.before_copy = [this](SimulatedIsland& actor, IslandId island, RoundId round,
-                                   std::uint64_t first,
-                                   std::size_t count) { show(actor, island, round, first, count); };
-    settings_.after_copy = [this](IslandId island, RoundId round, std::uint64_t first,
-                                  std::span<const float> values) {
-      hide(island, round, first, values.size());
-    };
-    settings_.after_merge = [this](SimulatedIsland& actor, IslandId island, RoundId round,
-                                   int fragment) { lay(actor, island, round, fragment); };
-    settings_.after_late = [this](SimulatedIsland& actor, IslandId island, RoundId, int fragment) {
-      keep_late(actor, island, fragment);
-    };
+    settings_.observers = {this};
     settings_.progress = [this](Duration, Duration) { return over_.load(); };
   }
   ~Simulated() override {
@@ -145,12 +134,11 @@ class Simulated final : public Carrier {
   }
   // As the region has it (exchange/exchange_region.hpp): what training offered, and what it had not
   // taken by then.
-  void show(SimulatedIsland& actor, IslandId island, RoundId round, std::uint64_t first,
-            std::size_t count) {
-    shown_ = &actor;
+  void on_copy_due(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+                   std::size_t count) override {
     const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
     const auto skipped = std::ptrdiff_t(first) - std::ptrdiff_t(places_.span(fragment).first);
-    Place& here = places_.at(island, fragment);
+    Place& here = places_.at(actor.id(), fragment);
     std::unique_lock lock(lock_);
     changed_.wait(lock, [&] { return over_.load() || here.offers.contains(round); });
     if (over_) return;
@@ -168,14 +156,15 @@ class Simulated final : public Carrier {
     copied.resize(offered.values.size());
     std::copy_n(to, count, copied.begin() + skipped);
   }
-  void hide(IslandId island, RoundId round, std::uint64_t first, std::size_t count) {
-    std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), count, 0.0F);
+  void on_copied(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+                 std::span<const float> values) override {
+    std::fill_n(actor.model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
     const int fragment = fragment_of(job_, ChunkId(first / elements_per_chunk(job_)));
     const Span all = places_.span(fragment);
-    if (first + count < std::uint64_t(all.first + all.count)) return;
+    if (first + values.size() < std::uint64_t(all.first + all.count)) return;
     // Copied to its end: what that copy held need not be kept.
     const std::lock_guard lock(lock_);
-    Place& here = places_.at(island, fragment);
+    Place& here = places_.at(actor.id(), fragment);
     const auto offered = here.offers.find(round);
     if (offered == here.offers.end()) return;
     const std::int64_t step = offered->second.step;
@@ -183,9 +172,9 @@ class Simulated final : public Carrier {
                   [&](const Laid& laid) { return laid.taken >= 0 && laid.taken < step; });
     here.offers.erase(offered);
   }
-  void lay(SimulatedIsland& actor, IslandId island, RoundId round, int fragment) {
+  void on_merged(SimulatedIsland& actor, RoundId round, int fragment) override {
     const std::span<float> here = places_.part(actor.model(), fragment);
-    Place& place = places_.at(island, fragment);
+    Place& place = places_.at(actor.id(), fragment);
     for (std::size_t e = 0; e < place.late.size(); ++e) here[e] += place.late[e];
     place.late.clear();
     Laid laid{round, 1, {here.begin(), here.end()}, -1};
@@ -202,9 +191,9 @@ class Simulated final : public Carrier {
     changed_.notify_all();
   }
   // As agents do (daemon/island_merges): it goes along with the fragment's next correction.
-  void keep_late(SimulatedIsland& actor, IslandId island, int fragment) {
+  void on_late_merged(SimulatedIsland& actor, RoundId, int fragment) override {
     const std::span<float> here = places_.part(actor.model(), fragment);
-    std::vector<float>& late = places_.at(island, fragment).late;
+    std::vector<float>& late = places_.at(actor.id(), fragment).late;
     late.resize(here.size());
     for (std::size_t e = 0; e < late.size(); ++e) late[e] += std::exchange(here[e], 0.0F);
   }
@@ -217,7 +206,6 @@ class Simulated final : public Carrier {
   const int rounds_;
   SimulationSettings settings_;
   const std::unique_ptr<StepSchedule> schedule_;
-  SimulatedIsland* shown_ = nullptr;  // who copies
   std::atomic<bool> over_ = false;
   std::mutex lock_;  // of what follows
   std::condition_variable changed_;

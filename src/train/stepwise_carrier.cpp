@@ -53,7 +53,7 @@ struct DueExchanges {
 // The simulator runs on a thread of its own. It waits before it copies what training has not
 // reached yet, and training waits for what it merges next, and at the end of a step for everything
 // that comes by then. In the simulated islands there is no model but what is being copied.
-class Stepwise final : public Carrier {
+class Stepwise final : public Carrier, private SimulationObserver {
  public:
   Stepwise(const PacketisedPlan& played, SimulationSettings settings, const JobSpec& job)
       : plan_(played.plan),
@@ -69,32 +69,7 @@ class Stepwise final : public Carrier {
     for (int i = 0; i < islands_; ++i) merges_.emplace_back(recipe_, job_);
     settings_.actors.step_time = {
         std::llround(recipe_.step_time * played.pace * kPicosecondsPerSecond)};
-    settings_.step = [this](SimulatedIsland&, IslandId island, std::uint64_t step) {
-      const std::lock_guard lock(lock_);
-      steps_[std::size_t(island)] = std::int64_t(step);
-      changed_.notify_all();
-    };
-    settings_.before_copy = [this](SimulatedIsland& actor, IslandId island, RoundId round,
-                                   std::uint64_t first, std::size_t count) {
-      shown_ = &actor;
-      show(island, std::int64_t(round) - 1, first, count);
-    };
-    settings_.after_copy = [this](IslandId, RoundId, std::uint64_t first,
-                                  std::span<const float> values) {
-      std::fill_n(shown_->model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
-    };
-    settings_.after_merge = [this](SimulatedIsland& actor, IslandId island, RoundId round,
-                                   int fragment) {
-      std::vector<float> came = taken_from(actor, fragment);
-      const std::lock_guard lock(lock_);
-      places_.at(island, fragment).passages[std::int64_t(round) - 1].correction = std::move(came);
-      changed_.notify_all();
-    };
-    settings_.after_late = [this](SimulatedIsland& actor, IslandId island, RoundId, int fragment) {
-      std::vector<float> came = taken_from(actor, fragment);
-      const std::lock_guard lock(lock_);
-      places_.at(island, fragment).late.push_back({steps_[std::size_t(island)], std::move(came)});
-    };
+    settings_.observers = {this};
     settings_.progress = [this](Duration, Duration) { return over_.load(); };
   }
   ~Stepwise() override {
@@ -231,16 +206,39 @@ class Stepwise final : public Carrier {
     if (outcome) std::fill(steps_.begin(), steps_.end(), kEnded);
     changed_.notify_all();
   }
-  void show(IslandId island, std::int64_t k, std::uint64_t first, std::size_t count) {
+  void on_step(SimulatedIsland& actor, std::uint64_t step) override {
+    const std::lock_guard lock(lock_);
+    steps_[std::size_t(actor.id())] = std::int64_t(step);
+    changed_.notify_all();
+  }
+  void on_copied(SimulatedIsland& actor, RoundId, std::uint64_t first,
+                 std::span<const float> values) override {
+    std::fill_n(actor.model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
+  }
+  void on_merged(SimulatedIsland& actor, RoundId round, int fragment) override {
+    std::vector<float> came = taken_from(actor, fragment);
+    const std::lock_guard lock(lock_);
+    places_.at(actor.id(), fragment).passages[std::int64_t(round) - 1].correction = std::move(came);
+    changed_.notify_all();
+  }
+  void on_late_merged(SimulatedIsland& actor, RoundId, int fragment) override {
+    std::vector<float> came = taken_from(actor, fragment);
+    const std::lock_guard lock(lock_);
+    places_.at(actor.id(), fragment)
+        .late.push_back({steps_[std::size_t(actor.id())], std::move(came)});
+  }
+  void on_copy_due(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+                   std::size_t count) override {
+    const std::int64_t k = std::int64_t(round) - 1;
     const auto [fragment, skipped] = within(first);
-    auto& passages = places_.at(island, fragment).passages;
+    auto& passages = places_.at(actor.id(), fragment).passages;
     std::unique_lock lock(lock_);
     changed_.wait(lock, [&] {
       return over_.load() || (passages.contains(k) && !passages.at(k).offered.empty());
     });
     if (over_) return;
     const Passage& passage = passages.at(k);
-    const auto to = shown_->model().begin() + std::ptrdiff_t(first);
+    const auto to = actor.model().begin() + std::ptrdiff_t(first);
     std::copy_n(passage.offered.begin() + skipped, count, to);
     if (!passage.ahead || !passages.contains(k - 1) || !passages.at(k - 1).correction) return;
     const std::vector<float>& correction = *passages.at(k - 1).correction;
@@ -263,7 +261,6 @@ class Stepwise final : public Carrier {
   SimulationSettings settings_;
   const std::unique_ptr<StepSchedule> schedule_;
   std::vector<ExchangeMerge> merges_;  // by island
-  SimulatedIsland* shown_ = nullptr;   // who copies
   std::atomic<bool> over_ = false;
   std::mutex lock_;  // of what follows
   std::condition_variable changed_;

@@ -74,20 +74,7 @@ SwarmChecks::SwarmChecks(const SwarmCase& swarm, const Modelled& network,
 
 void SwarmChecks::watch(SimulationSettings& settings) {
   settings.fill = [this](IslandId island, std::vector<float>& model) { fill(island, model); };
-  settings.step = [this](SimulatedIsland& actor, IslandId island, std::uint64_t step) {
-    stepped(actor, island, step);
-  };
-  settings.after_copy = [this](IslandId island, RoundId round, std::uint64_t first,
-                               std::span<const float> values) {
-    copied(island, round, first, values);
-  };
-  settings.before_merge = [this](SimulatedIsland& actor, IslandId island, RoundId round,
-                                 int fragment) { merging(actor, island, round, fragment); };
-  settings.after_late = [this](SimulatedIsland& actor, IslandId island, RoundId round,
-                               int fragment) { merged_late(actor, island, round, fragment); };
-  settings.after_close = [this](SimulatedIsland& actor, IslandId island, RoundId round,
-                                std::span<const Absence> absences,
-                                Duration at) { closed(actor, island, round, absences, at); };
+  settings.observers = {this};
 }
 
 void SwarmChecks::fail(const char* invariant, const std::string& what) {
@@ -111,7 +98,8 @@ void SwarmChecks::fill(IslandId island, std::vector<float>& model) {
 }
 
 // Every step learns something; the shadow learns the same.
-void SwarmChecks::stepped(SimulatedIsland& actor, IslandId island, std::uint64_t step) {
+void SwarmChecks::on_step(SimulatedIsland& actor, std::uint64_t step) {
+  const IslandId island = actor.id();
   Random random(seed_of(swarm_.seed, island, 0, int(step)));
   std::vector<float>& model = actor.model();
   std::vector<float>& shadow = models_[std::size_t(island)];
@@ -134,8 +122,9 @@ double SwarmChecks::on_the_wire(float value, int members) const {
   return std::bit_cast<float>(bits);
 }
 
-void SwarmChecks::copied(IslandId island, RoundId round, std::uint64_t first,
-                         std::span<const float> values) {
+void SwarmChecks::on_copied(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+                            std::span<const float> values) {
+  const IslandId island = actor.id();
   Record& here = records_[round - 1][std::size_t(island)];
   const auto chunk = ChunkId(first / elements_per_chunk(job_));
   if (!here.part.sends || !here.sent[chunk].empty())
@@ -210,7 +199,8 @@ void SwarmChecks::check_average(SimulatedIsland& actor, IslandId island, RoundId
                               average[e], right[e], bound[e]));
 }
 
-void SwarmChecks::merging(SimulatedIsland& actor, IslandId island, RoundId round, int fragment) {
+void SwarmChecks::on_merge_due(SimulatedIsland& actor, RoundId round, int fragment) {
+  const IslandId island = actor.id();
   Record& here = records_[round - 1][std::size_t(island)];
   std::vector<float>& model = actor.model();
   std::vector<float>& shadow = models_[std::size_t(island)];
@@ -243,8 +233,8 @@ void SwarmChecks::merging(SimulatedIsland& actor, IslandId island, RoundId round
   }
 }
 
-void SwarmChecks::merged_late(SimulatedIsland& actor, IslandId island, RoundId round,
-                              int fragment) {
+void SwarmChecks::on_late_merged(SimulatedIsland& actor, RoundId round, int fragment) {
+  const IslandId island = actor.id();
   Record& here = records_[round - 1][std::size_t(island)];
   const auto masks = actor.receiver().contributors(round);
   if (masks.empty()) return;
@@ -267,8 +257,10 @@ void SwarmChecks::merged_late(SimulatedIsland& actor, IslandId island, RoundId r
   }
 }
 
-void SwarmChecks::closed(SimulatedIsland& actor, IslandId island, RoundId round,
-                         std::span<const Absence> absences, Duration at) {
+void SwarmChecks::on_round_closed(Instant now, SimulatedIsland& actor, RoundId round,
+                                  std::span<const Absence> absences) {
+  const IslandId island = actor.id();
+  const Duration at = now - kOrigin;
   Record& here = records_[round - 1][std::size_t(island)];
   if (here.closed) return fail("one account of a round", name(island, round));
   here.closed = true;

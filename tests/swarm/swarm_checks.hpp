@@ -25,7 +25,7 @@ struct Tally {
 };
 [[nodiscard]] std::string to_text(const Tally& tally);
 
-class SwarmChecks {
+class SwarmChecks final : private SimulationObserver {
  public:
   SwarmChecks(const SwarmCase& swarm, const Modelled& network, const JobAssignment& assignment);
 
@@ -61,12 +61,13 @@ class SwarmChecks {
 
   // swarm_checks.cpp: while it is played
   void fill(IslandId island, std::vector<float>& model);
-  void stepped(SimulatedIsland& actor, IslandId island, std::uint64_t step);
-  void copied(IslandId island, RoundId round, std::uint64_t first, std::span<const float> values);
-  void merging(SimulatedIsland& actor, IslandId island, RoundId round, int fragment);
-  void merged_late(SimulatedIsland& actor, IslandId island, RoundId round, int fragment);
-  void closed(SimulatedIsland& actor, IslandId island, RoundId round,
-              std::span<const Absence> absences, Duration at);
+  void on_step(SimulatedIsland& actor, std::uint64_t step) override;
+  void on_copied(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+                 std::span<const float> values) override;
+  void on_merge_due(SimulatedIsland& actor, RoundId round, int fragment) override;
+  void on_late_merged(SimulatedIsland& actor, RoundId round, int fragment) override;
+  void on_round_closed(Instant now, SimulatedIsland& actor, RoundId round,
+                       std::span<const Absence> absences) override;
   [[nodiscard]] double on_the_wire(float value, int members) const;
   // The average for these contributors; `bound` is how far rounding may take it.
   Values average_of(const Record& here, RoundId round, ChunkId chunk, ContributorMask present,

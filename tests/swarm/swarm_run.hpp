@@ -24,7 +24,7 @@ struct Played {
 [[nodiscard]] Played played(const SwarmCase& swarm);
 
 [[nodiscard]] Verdict examined(const SwarmCase& swarm);
-// Plays it twice, and compares all bytes of the outcomes; then without spectators and faults of
+// Plays it twice, and compares all bytes of the outcomes; then without observers and faults of
 // lanes, in partitions and all together.
 [[nodiscard]] Verdict examined_twice(const SwarmCase& swarm);
 // The seed's own case; some seeds are played twice.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "job/complete_outcome.hpp"
 #include "job/outcome_file.hpp"
 #include "tests/support/plan/plans.hpp"
 
@@ -58,7 +59,7 @@ inline constexpr Duration kFourMicroseconds{4'000'000};
     outcome.receivers.emplace_back().add(ReceiverCount::kPlaced, 2000);
     outcome.senders.emplace_back().sent = 3000;
   }
-  return outcome;
+  return complete_outcome(plan, std::move(outcome));
 }
 
 // The first clique's second member is not heard in the first round.
