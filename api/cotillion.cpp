@@ -5,6 +5,7 @@
 #include <cstring>
 #include <exception>
 
+#include "exchange/correction.hpp"
 #include "exchange/exchange_client.hpp"
 
 using cotillion::Correction;
@@ -163,6 +164,11 @@ cotillion_status cotillion_wait(cotillion_job* job, double seconds,
     if (job->client.ended()) return COTILLION_ENDED;
     return job->client.check().has_value() ? COTILLION_LATE : COTILLION_FAILED;
   });
+}
+
+void cotillion_apply(const cotillion_correction* correction, float* model) {
+  const std::span<float> part(model + correction->first, correction->count);
+  cotillion::correct(part, correction->scale, part, {correction->values, correction->count});
 }
 
 void cotillion_done(cotillion_job* job, const cotillion_correction* correction) {

@@ -8,7 +8,7 @@
  *     optimizer_step(model);
  *     cotillion_correction c;
  *     while (cotillion_poll(job, &c) == COTILLION_OK) {
- *       for elements c.first … of the model: x = c.scale * x + c.values[i];
+ *       cotillion_apply(&c, model);
  *       cotillion_done(job, &c);
  *     }
  *     if (cotillion_step(job) != COTILLION_OK) break;
@@ -33,10 +33,10 @@ extern "C" {
 
 typedef enum cotillion_status {
   COTILLION_OK = 0,
-  COTILLION_NONE = 1,   /* nothing there now */
-  COTILLION_LATE = 2,   /* nothing came within the time given: the message says who is late */
-  COTILLION_ENDED = 3,  /* the job has ended as it should; poll once more for what came with it */
-  COTILLION_FAILED = 4  /* the job has failed, or the agent is gone */
+  COTILLION_NONE = 1,  /* nothing there now */
+  COTILLION_LATE = 2,  /* nothing came within the time given: the message says who is late */
+  COTILLION_ENDED = 3, /* the job has ended as it should; poll once more for what came with it */
+  COTILLION_FAILED = 4 /* the job has failed, or the agent is gone */
 } cotillion_status;
 
 typedef struct cotillion_job cotillion_job;
@@ -52,9 +52,9 @@ typedef struct cotillion_absence {
  * memory that is shared with the agent and is yours until cotillion_done; do not keep it for
  * long. */
 typedef struct cotillion_correction {
-  uint32_t round;    /* of the exchange it comes from; the newest, if it is of several */
-  uint32_t rounds;   /* that are in it: more than one when nobody looked for a while */
-  uint32_t members;  /* of the clique, this island included */
+  uint32_t round;   /* of the exchange it comes from; the newest, if it is of several */
+  uint32_t rounds;  /* that are in it: more than one when nobody looked for a while */
+  uint32_t members; /* of the clique, this island included */
   uint64_t first;
   uint64_t count;
   float scale; /* 1, unless the job keeps only a share of what is learned in flight */
@@ -94,6 +94,9 @@ cotillion_status cotillion_poll(cotillion_job* job, cotillion_correction* correc
 /* The same, waiting so long at most (LATE). */
 cotillion_status cotillion_wait(cotillion_job* job, double seconds,
                                 cotillion_correction* correction);
+/* Applies a correction to a model of floats in the caller's memory, of which `model` is the first
+ * element. Training code that keeps its model elsewhere does the same there. */
+void cotillion_apply(const cotillion_correction* correction, float* model);
 /* The model is as it says. */
 void cotillion_done(cotillion_job* job, const cotillion_correction* correction);
 

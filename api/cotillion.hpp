@@ -79,10 +79,7 @@ class Job {
     void operator()(cotillion_job* job) const { cotillion_leave(job); }
   };
   void apply(cotillion_correction& correction, std::span<float> model) {
-    for (std::uint64_t i = 0; i < correction.count; ++i) {
-      float& x = model[correction.first + i];
-      x = correction.scale * x + correction.values[i];
-    }
+    cotillion_apply(&correction, model.data());
     cotillion_done(job_.get(), &correction);
     correction.values = nullptr;
   }

@@ -17,6 +17,7 @@
 #include "job/measured.hpp"
 #include "job/outcome_file.hpp"
 #include "plan/file/plan_loader.hpp"
+#include "protocol/merge.hpp"
 
 namespace cotillion::cli {
 namespace {

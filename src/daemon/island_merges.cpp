@@ -1,5 +1,5 @@
-// The pending merges of an island's shard: corrections that are laid on the region, or checked in a
-// synthetic_model, a slice at a time between packets.
+// The pending merges of an island's shard: corrections are laid down in the exchange region, or
+// checked against a synthetic model, a slice at a time between packets.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -11,10 +11,10 @@ namespace cotillion {
 namespace {
 
 constexpr Duration kLastGrace{500'000'000'000};
-// Of an pending, between looks at the clock and the socket: a tenth of a millisecond, about.
+// A slice, between looks at the clock and the socket, takes a tenth of a millisecond, about.
 constexpr std::size_t kSliceElements = 32 << 10;
-// Nobody waits for a synthetic_model's check, and where many islands rehearse on one machine they
-// all begin at once, when streams do: short slices, and so many times as long a rest.
+// Nobody waits for the check of a synthetic model, and where many islands rehearse on one machine
+// they all begin at once, when streams do: short slices, and so many times as long a rest.
 constexpr std::size_t kCheckElements = 4 << 10;
 constexpr std::int64_t kRests = 20;
 
@@ -42,7 +42,7 @@ void IslandShard::late_ready(RoundId round, int fragment) {
   }
 }
 
-// The first pending that can be begun: own chunks must have left, as their place may be written to,
+// The first merge that can be begun: own chunks must have left, as their place may be written to,
 // and training code must not hold it.
 bool IslandShard::set_out() {
   region_is_held_ = false;

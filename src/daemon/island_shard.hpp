@@ -35,7 +35,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   [[nodiscard]] Endpoint own() const { return socket_.local(); }
 
  private:
-  // A correction to be laid on the region, or checked in a synthetic_model.
+  // A correction to be laid down in the region, or checked against a synthetic model.
   struct PendingMerge {
     RoundId round = 0;
     int fragment = 0;
@@ -50,7 +50,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   void send_what_is_due(Instant now);
   [[nodiscard]] bool run_merges();           // a slice of one; false when none can be run now
   [[nodiscard]] bool set_out();              // on the next one
-  void check(RoundId round, ChunkId chunk);  // in a synthetic_model
+  void check(RoundId round, ChunkId chunk);  // against a synthetic model
   void add_late(ChunkId chunk, std::span<float> correction);
   void lay_late();
   void come_back();
@@ -93,7 +93,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   const SenderSettings sending_;
   const Endpoint edge_;
   const std::uint16_t group_port_;
-  const ExchangeRegion* region_;  // none: a synthetic_model
+  const ExchangeRegion* region_;  // none: a synthetic model
   std::optional<ExchangeAgent> agent_;
   const IslandId self_;
   Snapshots snapshots_;
@@ -111,11 +111,11 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   std::optional<PendingMerge> current_merge_;  // under way
   ChunkId next_ = 0;                           // chunk of it
   std::vector<float> correction_;              // one chunk
-  std::vector<double> average_;                // the same, in a synthetic_model
-  bool region_is_held_ = false;                // by training code: an pending waits for that
+  std::vector<double> average_;                // the same, of a synthetic model
+  bool region_is_held_ = false;                // by training code: a merge waits for that
   bool retiring_ = false;
   Instant rest_until_{0};                       // before the next slice of a check
-  std::size_t heard_ = 0;                       // bytes, since the last slice of an pending
+  std::size_t heard_ = 0;                       // bytes, since the last slice of a merge
   std::map<ChunkId, std::vector<float>> late_;  // differences that wait for the next correction
   RoundId merged_round_ = 0;
   Instant held_up_since_ = kNever;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "exchange/correction.hpp"
 
 namespace cotillion {
 
@@ -47,7 +48,7 @@ void ExchangeAgent::show_flights(int fragment) {
   in_region(fragment).flying = places;
 }
 
-// The first of ours that holds nothing: as many are ever written to as hold something at once.
+// The first room of ours that holds no correction: as many are ever written to as hold one at once.
 void ExchangeAgent::choose_pending(int fragment) {
   for (std::uint32_t pending = std::uint32_t(first_);; ++pending) {
     const auto holds = [&](std::size_t f) {
@@ -64,8 +65,8 @@ void ExchangeAgent::choose_pending(int fragment) {
   }
 }
 
-// Finds a pending, and a place for the newest copy as it will be: where it is, unless another
-// round's copy flies from there.
+// Finds room for the correction, and a place for the newest copy as it will be: where it is, unless
+// another round's copy flies from there.
 bool ExchangeAgent::begin(int fragment, RoundId round) {
   COTILLION_CHECK(!merging());
   if (!take_hold(fragment)) return false;
@@ -111,11 +112,10 @@ void ExchangeAgent::add(std::uint64_t offset, std::span<const float> correction)
   const std::size_t count = correction.size();
   const std::span<float> pending = pending_.subspan(offset, count),
                          copy = copy_.subspan(offset, count);
-  const std::span<const float> base = base_.subspan(offset, count);
-  const bool first = waiting_ == 0 && round_ != 0;  // else there is something in the pending
-  for (std::size_t i = 0; i < count; ++i)
-    pending[i] = (first ? 0 : scale_ * pending[i]) + correction[i];
-  for (std::size_t i = 0; i < count; ++i) copy[i] = scale_ * base[i] + correction[i];
+  // Where nothing waits there is an older correction that was taken.
+  if (waiting_ == 0 && round_ != 0) std::fill(pending.begin(), pending.end(), 0.0F);
+  correct(pending, scale_, pending, correction);
+  correct(copy, scale_, base_.subspan(offset, count), correction);
 }
 
 void ExchangeAgent::end(const CorrectionAccount& account) {

@@ -1,5 +1,5 @@
-// The agent's hands on the region, for the fragments of one shard: takes copies into flight, adds
-// corrections to pending_corrections and copies piece by piece, and hands them over.
+// The agent's side of the exchange region, for the fragments of one shard: takes copies into
+// flight, adds corrections to pending ones and to copies piece by piece, and hands them over.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace cotillion {
 
 class ExchangeAgent {
  public:
-  // Fragments [first, first + count) of the region are its own, and so are as many
-  // pending_corrections.
+  // Fragments [first, first + count) of the region are its own, and so are as many rooms for
+  // pending corrections.
   ExchangeAgent(const ExchangeRegion& region, int first, int count);
 
   // Whether somebody has offered it, and the agent has it in its hands from now on: no piece is
@@ -64,7 +64,7 @@ class ExchangeAgent {
   RoundId round_ = 0;  // that is being merged
   float scale_ = 1;
   unsigned fresh_before_ = 0;
-  std::uint32_t waiting_ = 0;  // rounds in the pending already
+  std::uint32_t waiting_ = 0;  // rounds in the pending correction already
   float waiting_scale_ = 1;    // and what they do to the model before
   std::span<float> pending_;
   std::span<const float> base_;  // the newest copy as it was

@@ -109,7 +109,7 @@ TEST(ExchangeAgent, TheNextRoundMayFlyWhileTheLastOneIsMergedPieceByPiece) {
   EXPECT_FALSE(site.hands.flies(0, 1));
   ASSERT_TRUE(site.offer(0, 3));
   EXPECT_THAT(site.hands.flying(0, 2), Each(11));
-  EXPECT_THAT(site.region.copy(0), Each(13));  // what is in the pending is in it
+  EXPECT_THAT(site.region.copy(0), Each(13));  // what is pending is in it
 }
 
 TEST(ExchangeAgent, AMergeThatComesAfterTheNextCopyHasLeftChangesNothingInFlight) {
@@ -149,7 +149,7 @@ TEST(ExchangeAgent, WhatCameLateIsAddedAndNothingInFlightChanges) {
 }
 
 // x ← ½x + 10 and x ← ½x + 8 together are x ← ¼x + 13, for the model as for the copy.
-TEST(ExchangeAgent, WhatScalesTheModelScalesCopiesAndWhatWaitsInTheTray) {
+TEST(ExchangeAgent, WhatScalesTheModelScalesCopiesAndPendingCorrections) {
   Site site;
   site.fly(0, 1);
   ASSERT_TRUE(site.offer(0, 4));
@@ -159,7 +159,7 @@ TEST(ExchangeAgent, WhatScalesTheModelScalesCopiesAndWhatWaitsInTheTray) {
   site.fly(0, 2);
   EXPECT_THAT(site.hands.flying(0, 2), Each(12));
   ASSERT_TRUE(
-      site.offer(0, 8));  // the same model, trained further: the pending is still to be taken
+      site.offer(0, 8));  // the same model, trained further: the correction is still to be taken
   EXPECT_THAT(site.region.copy(0), Each(14));
   site.merge(0, 2, 8, 0.5F);
   EXPECT_THAT(site.region.copy(0), Each(15));
@@ -174,7 +174,7 @@ TEST(ExchangeAgent, WhatScalesTheModelScalesCopiesAndWhatWaitsInTheTray) {
   EXPECT_EQ(site.region.fragment(0).account.scale, 1);
 }
 
-TEST(ExchangeAgent, AsManyTraysAreUsedAsHoldSomethingAtOnce) {
+TEST(ExchangeAgent, AsManyRoomsAreUsedAsHoldCorrectionsAtOnce) {
   Site site;
   for (RoundId round = 1; round < 4; ++round)
     for (int f = 0; f < kFragments; ++f) {

@@ -14,6 +14,7 @@
 
 #include "base/check.hpp"
 #include "exchange/clock.hpp"
+#include "exchange/correction.hpp"
 
 namespace cotillion {
 namespace {
@@ -158,7 +159,7 @@ std::string ExchangeRegion::island(int number) const {
   return {name, ::strnlen(name, kNameBytes)};
 }
 
-// What the other process writes into shared words may be anything: places and pending_corrections
+// What the other process writes into shared words may be anything: places and pending corrections
 // stay in bounds.
 std::span<float> ExchangeRegion::place(int f, unsigned place) const {
   const RegionRun& run = runs_[std::size_t(f)];
@@ -205,12 +206,8 @@ void ExchangeRegion::announce() const {
 void ExchangeRegion::offered(int f, std::int64_t now_ns) const {
   RegionFragment& fragment = fragments_[f];
   if ((fragment.flying >> fragment.fresh % 2 & 1) != 0) fragment.fresh = 1 - fragment.fresh % 2;
-  if (fragment.made != fragment.taken) {
-    const std::span<float> pending_now = pending(f), copy_now = copy(f);
-    const float scale = fragment.account.scale;
-    for (std::size_t i = 0; i < copy_now.size(); ++i)
-      copy_now[i] = scale * copy_now[i] + pending_now[i];
-  }
+  if (fragment.made != fragment.taken)
+    correct(copy(f), fragment.account.scale, copy(f), pending(f));
   fragment.offered_ns = now_ns;
   fragment.offers.fetch_add(1, std::memory_order_release);
 }

@@ -100,8 +100,8 @@ struct alignas(64) RegionFragment {
   std::int64_t offered_ns;
   std::uint32_t fresh;        // the place of the newest copy, 0 or 1
   std::uint32_t flying;       // bit p: place p is in flight
-  std::uint32_t pending;      // where its pending is
-  CorrectionAccount account;  // of what lies in the pending
+  std::uint32_t pending;      // the room of its correction
+  CorrectionAccount account;  // of that correction
 };
 
 class ExchangeRegion {
@@ -124,8 +124,8 @@ class ExchangeRegion {
   [[nodiscard]] std::span<float> place(int f, unsigned place) const;
   // The newest that training code offered, kept up to date.
   [[nodiscard]] std::span<float> copy(int f) const;
-  // What it has not taken yet. There are as many pending_corrections as fragments; who lays one
-  // down chooses.
+  // What it has not taken yet. There are as many rooms for corrections as fragments; who lays
+  // one down chooses.
   [[nodiscard]] std::span<float> pending(int f) const { return pending(f, fragments_[f].pending); }
   [[nodiscard]] std::span<float> pending(int f, std::uint32_t pending) const;
   // A wait of the other side is short: holders copy a fragment and let go.
@@ -137,7 +137,7 @@ class ExchangeRegion {
   void announce() const;  // wakes training code
 
   // Training code's, by the holder: where to write a copy, none when both places are in flight; and
-  // then that it was written, which does to it what the pending says.
+  // then that it was written, which does to it what the pending correction says.
   [[nodiscard]] std::span<float> room(int f) const;
   void offered(int f, std::int64_t now_ns) const;
   // Until something may have changed since `news` was read, or so long.

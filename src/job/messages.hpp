@@ -14,7 +14,7 @@
 
 #include "job/job_assignment.hpp"
 #include "protocol/counters.hpp"
-#include "protocol/merge.hpp"
+#include "protocol/merge_rule.hpp"
 #include "protocol/seal.hpp"
 
 namespace cotillion {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "protocol/merge_rule.hpp"
 #include "protocol/resend_store.hpp"
 
 namespace cotillion {
@@ -63,9 +64,10 @@ AggregationSpec edge_role(const PlanFile& plan, const JobAssignment& assignment,
 
 void add_mixing(std::vector<double>& row, const RoundAssignment& part, Missing missing,
                 MixedChunk chunk) {
-  const bool fills = missing == Missing::kOwnForMissing;
   const int present = std::popcount(chunk.mask);
-  const double each = chunk.share / (fills ? part.spec.members : 1 + present);
+  const double each =
+      chunk.share /
+      mean_coefficients(missing, 1 + present, part.spec.members - 1 - present).divisor;
   const auto island_at = [&](int bit) { return std::size_t(part.clique[std::size_t(bit)]); };
   row[island_at(part.spec.own)] += chunk.share - each * present;
   for (ContributorMask left = chunk.mask; left != 0; left &= left - 1)

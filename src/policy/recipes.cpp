@@ -15,6 +15,7 @@
 #include "policy/payload_plan.hpp"
 #include "policy/rival_recipes.hpp"
 #include "policy/rotation_clock.hpp"
+#include "protocol/merge.hpp"
 
 namespace cotillion {
 namespace {

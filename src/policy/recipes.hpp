@@ -7,7 +7,7 @@
 
 #include "plan/file/plan_loader.hpp"
 #include "policy/recipe.hpp"
-#include "protocol/merge.hpp"
+#include "protocol/merge_rule.hpp"
 
 namespace cotillion {
 

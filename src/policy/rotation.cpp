@@ -1,37 +1,39 @@
 // The paper's rule on the plan's clock, whole or by fragments, with its refinements: own weight,
-// momentum, contributions that are missing. The arithmetic is that of protocol/merge.
+// momentum, contributions that are missing. Here is who copies and merges what, and when; what that
+// does to vectors is `policy/merge_moves`.
 //
-// What travels is the model, and with it AdamW's moments where islands share them. The model's rule
-// is x ← average + p (x − S), where what a wire rounds away of S is added to the average: it is
-// neither progress nor lost. Moments fade with every step, v by β₂ and m by β₁: of what was sent d
-// steps ago β^d is left in them, and that much of it becomes the average, v ← v + β^d (average −
-// S). So v keeps what it gathered in flight, and does not fall below zero.
+// What travels is the model, and with it AdamW's moments where islands share them. Moments fade
+// with every step, v by β₂ and m by β₁: of what was sent d steps ago β^d is left in them, and that
+// much of it becomes the average, v ← v + β^d (average − S).
 #include <algorithm>
 #include <cmath>
 
 #include "base/check.hpp"
 #include "base/random.hpp"
+#include "policy/merge_moves.hpp"
+#include "policy/merge_settings.hpp"
 #include "policy/rotation_clock.hpp"
 #include "policy/step_schedule.hpp"
 
 namespace cotillion {
 namespace {
 
-// A vector that travels, and where it is on its way.
-struct Cargo {
-  Buffer of, sent, sent_odd, held;
-  double keeps;      // p: the share of what was learned in flight that a merge keeps
-  double fades = 1;  // β: what a step leaves of it
-};
-
 std::vector<Cargo> cargo_of(const Recipe& recipe) {
-  std::vector<Cargo> cargo = {
-      {Buffer::kModel, Buffer::kSentEven, Buffer::kSentOdd, Buffer::kHeld, recipe.progress}};
+  std::vector<Cargo> cargo = {{Buffer::kModel, Buffer::kSentEven, Buffer::kSentOdd, Buffer::kHeld,
+                               merge_settings_of(recipe)}};
   if (recipe.moments > 0)
-    cargo.push_back({Buffer::kMomentTwo, Buffer::kSentTwo, Buffer::kSentTwoOdd, Buffer::kHeldTwo, 1,
+    cargo.push_back({Buffer::kMomentTwo,
+                     Buffer::kSentTwo,
+                     Buffer::kSentTwoOdd,
+                     Buffer::kHeldTwo,
+                     {},
                      kAdamBeta2});
   if (recipe.moments > 1)
-    cargo.push_back({Buffer::kMomentOne, Buffer::kSentOne, Buffer::kSentOneOdd, Buffer::kHeldOne, 1,
+    cargo.push_back({Buffer::kMomentOne,
+                     Buffer::kSentOne,
+                     Buffer::kSentOneOdd,
+                     Buffer::kHeldOne,
+                     {},
                      kAdamBeta1});
   return cargo;
 }
@@ -82,14 +84,19 @@ class Rotation final : public StepSchedule {
       each(around.before, k, [&](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
         const std::vector<int> who = handing(cargo, f);
         if (who.empty()) return;
-        if (pushes(cargo)) return push_ahead(some, cargo, f, who);
+        if (cargo.pushes())
+          return add(
+              some, who, f,
+              push_ahead(cargo, copy_coefficients(cargo.settings, true), rule(cargo, k - 1)));
         some.push_back(move(cargo.held, who, {{cargo.sent}}, f));
-        some.push_back(move(cargo.sent, who, merged(cargo, cargo.sent), f));
+        some.push_back(
+            move(cargo.sent, who, merged_terms(cargo, rule(cargo, k - 1), {{cargo.sent}}), f));
       });
       each(around.after, k, [&](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
         const std::vector<int> who = handing(cargo, f);
         if (who.empty()) return;
-        some.push_back(move(cargo.of, who, merged(cargo, cargo.held), f));
+        some.push_back(
+            move(cargo.of, who, merged_terms(cargo, rule(cargo, k - 1), {{cargo.held}}), f));
         some.back().merges = cargo.of == Buffer::kModel;
       });
     }
@@ -149,21 +156,23 @@ class Rotation final : public StepSchedule {
     return {into, std::move(who), std::move(terms), f, recipe_.fragments, false, 1, recipe_.grain};
   }
 
-  // Own weight or momentum: of the model alone.
-  [[nodiscard]] bool refined(const Cargo& cargo) const {
-    return hides(cargo) || (cargo.of == Buffer::kModel && recipe_.momentum > 0);
-  }
-  [[nodiscard]] bool hides(const Cargo& cargo) const {
-    return cargo.of == Buffer::kModel && recipe_.own_weight < 1;
-  }
-  [[nodiscard]] bool pushes(const Cargo& cargo) const {
-    return cargo.of == Buffer::kModel && recipe_.momentum > 0 && recipe_.momentum_at_sender;
+  void add(std::vector<VectorMove>& moves, const std::vector<int>& who, int f,
+           std::vector<VectorUpdate> updates) const {
+    if (who.empty()) return;
+    for (VectorUpdate& update : updates) {
+      moves.push_back(move(update.into, who, std::move(update.terms), f));
+      moves.back().merges = update.merges;
+    }
   }
 
-  // Who meets nobody has nothing to give its progress up for, nor to hide or push it. (Otherwise it
-  // may merge with itself.)
+  [[nodiscard]] MergeCoefficients rule(const Cargo& cargo, std::int64_t k) const {
+    return merge_coefficients(cargo.settings, {.everyone = clock_.round(k).everyone});
+  }
+  // Who meets nobody may rest by the rule, and has nothing to hide or push. (Otherwise it may merge
+  // with itself.)
   [[nodiscard]] bool merges(const Cargo& cargo, std::int64_t k, int island) const {
-    return (cargo.keeps == 1 && !refined(cargo)) || clock_.meets(k, island);
+    return clock_.meets(k, island) ||
+           !(cargo.refined() || merge_coefficients(cargo.settings, {.alone = true}).rests);
   }
 
   // The model always. Of moments every fragment's turn comes once in `moments_every` rounds, and in
@@ -175,7 +184,7 @@ class Rotation final : public StepSchedule {
   // Whether its copy leaves with a correction that still waits for the end of the step.
   [[nodiscard]] bool ahead(const Cargo& cargo, std::int64_t k, int island, int f) const {
     return ships(cargo, k, f) && clock_.copies_ahead(k, island, f) && ships(cargo, k - 1, f) &&
-           merges(cargo, k - 1, island) && (!refined(cargo) || clock_.meets(k, island));
+           merges(cargo, k - 1, island) && (!cargo.refined() || clock_.meets(k, island));
   }
 
   [[nodiscard]] Buffer sent(const Cargo& cargo, std::int64_t k) const {
@@ -201,90 +210,40 @@ class Rotation final : public StepSchedule {
     if (who.empty()) return;
     moves.push_back(move(cargo.sent, who, correction(cargo, k, f, who), f));
   }
-  // average − p S, or β^d (average − S).
   [[nodiscard]] std::vector<Term> correction(const Cargo& cargo, std::int64_t k, int f,
                                              const std::vector<int>& who) const {
-    Term mixed = average(cargo, k, f, who);
-    if (pushes(cargo)) return {mixed, rest(cargo, k)};
-    if (cargo.fades == 1) return {mixed, rest(cargo, k), {sent(cargo, k), -cargo.keeps}};
-    auto weight = mixed.mixing.begin();
-    for (const int i : who) {
-      const auto flight = double(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f));
-      const double left = std::pow(cargo.fades, flight);
-      for (int j = 0; j < islands_; ++j, ++weight) *weight = left * (*weight - (i == j ? 1 : 0));
-    }
-    return {mixed};
+    const ArrivedAverage average = this->average(cargo, k, f, who);
+    if (cargo.fades == 1) return correction_terms(cargo, rule(cargo, k), average);
+    std::vector<double> left;
+    for (const int i : who)
+      left.push_back(
+          std::pow(cargo.fades, double(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f))));
+    return faded_terms(rule(cargo, k), average, who, left, islands_);
   }
-  [[nodiscard]] Term average(const Cargo& cargo, std::int64_t k, int f,
-                             const std::vector<int>& who) const {
-    return {sent(cargo, k), 1, rows(k, f, who), recipe_.wire};
-  }
-  // What the wire has rounded away of one's own: it stays here, and leaves next time.
-  [[nodiscard]] Term rest(const Cargo& cargo, std::int64_t k) const {
-    return {sent(cargo, k), rounds_off() ? 1.0 : 0.0, {}, recipe_.wire};
-  }
-  [[nodiscard]] bool rounds_off() const { return recipe_.wire != WireFormat::kF32; }
-  // A vector with a correction that lies there.
-  [[nodiscard]] static std::vector<Term> merged(const Cargo& cargo, Buffer correction) {
-    return {{correction}, {cargo.of, cargo.keeps}};
-  }
-  [[nodiscard]] static std::vector<Term> merged(const Cargo& cargo, std::vector<Term> correction) {
-    correction.push_back({cargo.of, cargo.keeps});
-    return correction;
+  [[nodiscard]] ArrivedAverage average(const Cargo& cargo, std::int64_t k, int f,
+                                       const std::vector<int>& who) const {
+    return {sent(cargo, k), rows(k, f, who), recipe_.wire};
   }
 
   void copy(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
             std::vector<int> who) const {
-    std::erase_if(who, [&](int island) { return refined(cargo) && !clock_.meets(k, island); });
-    if (who.empty()) return;
-    if (pushes(cargo)) {
-      std::erase_if(who, [&](int island) { return ahead(cargo, k, island, f); });
-      return push(moves, cargo, k, f, who);
-    }
+    std::erase_if(who, [&](int i) { return cargo.refined() && !clock_.meets(k, i); });
     // A correction that has come, and waits for the end of the step, is on the wire already.
     std::vector<int> waiting, others;
     for (const int i : who) (ahead(cargo, k, i, f) ? waiting : others).push_back(i);
-    std::vector<Term> terms = {{cargo.of}};
-    if (hides(cargo)) terms.push_back({Buffer::kHidden});
-    const Buffer s = sent(cargo, k);
-    if (!others.empty()) moves.push_back(move(s, others, terms, f));
-    // Where one copy is enough it is made with the next update.
-    if (!waiting.empty() && !clock_.one_copy()) {
-      std::vector<Term> all = merged(cargo, correction(cargo, k - 1, f, waiting));
-      if (hides(cargo)) all.push_back({Buffer::kHidden});
-      moves.push_back(move(s, waiting, std::move(all), f));
+    if (cargo.pushes()) {
+      std::vector<int> first, again;
+      for (const int i : others) (k > first_meeting(i) ? again : first).push_back(i);
+      add(moves, first, f, first_push(cargo));
+      return add(moves, again, f, push(cargo, copy_coefficients(cargo.settings, false)));
     }
-  }
-
-  // The sender's momentum: v ← μv + Δ, of what it has learned since its last average; that average
-  // + v is sent. Until the next one comes the anchor is what would have been sent without momentum.
-  void push(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
-            const std::vector<int>& who) const {
-    const Buffer s = sent(cargo, k), v = Buffer::kVelocity, anchor = Buffer::kAnchor;
-    std::vector<int> first, again;  // momentum needs something to start from
-    for (const int i : who) (k > first_meeting(i) ? again : first).push_back(i);
-    const auto add = [&](Buffer into, const std::vector<int>& islands, std::vector<Term> terms) {
-      if (!islands.empty()) moves.push_back(move(into, islands, std::move(terms), f));
-    };
-    add(s, first, {{cargo.of}});
-    add(v, again, {{v, recipe_.momentum}, {cargo.of}, {anchor, -1}});
-    add(s, again, {{anchor}, {v}});
-    add(anchor, who, {{cargo.of}});
-  }
-  // The same where an average has come and still waits for the end of the step: with p (x − S) of
-  // it, which is Δ, and v that much is sent. The step then ends at what was sent and p times the
-  // update.
-  void push_ahead(std::vector<VectorMove>& moves, const Cargo& cargo, int f,
-                  const std::vector<int>& who) const {
-    const Buffer s = cargo.sent, v = Buffer::kVelocity, anchor = Buffer::kAnchor;
-    const double p = cargo.keeps;
-    const auto add = [&](Buffer into, std::vector<Term> terms) {
-      moves.push_back(move(into, who, std::move(terms), f));
-    };
-    add(v, {{v, recipe_.momentum}, {cargo.of, p}, {anchor, -p}});
-    add(anchor, {{s}, {v}});
-    add(cargo.held, {{anchor}, {cargo.of, -p}});
-    add(s, {{anchor}});
+    const Buffer s = sent(cargo, k);
+    if (!others.empty()) moves.push_back(move(s, others, copied_terms(cargo, {{cargo.of}}), f));
+    // Where one copy is enough it is made with the next update.
+    if (waiting.empty() || clock_.one_copy()) return;
+    std::vector<Term> x =
+        merged_terms(cargo, rule(cargo, k - 1), correction(cargo, k - 1, f, waiting));
+    moves.push_back(move(s, waiting, copied_terms(cargo, std::move(x)), f));
   }
 
   void merge(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
@@ -294,52 +253,18 @@ class Rotation final : public StepSchedule {
       return !merges(cargo, k, i) || (clock_.one_copy() && ahead(cargo, k + 1, i, f));
     });
     if (who.empty()) return;
-    const Buffer s = sent(cargo, k);
-    if (refined(cargo)) return merge_refined(moves, cargo, k, f, who);
-    moves.push_back(move(
-        cargo.of, who,
-        clock_.one_copy() ? merged(cargo, s) : merged(cargo, correction(cargo, k, f, who)), f));
+    const MergeCoefficients rule = this->rule(cargo, k);
+    if (cargo.pushes()) return add(moves, who, f, merge_with_push(cargo, rule));
+    if (cargo.hides())
+      return add(moves, who, f, merge_with_own_weight(rule, average(cargo, k, f, who)));
+    if (cargo.refined())
+      return add(
+          moves, who, f,
+          merge_with_averages(cargo, rule, average(cargo, k, f, who), k == first_of_everyone()));
+    std::vector<Term> c =
+        clock_.one_copy() ? std::vector<Term>{{sent(cargo, k)}} : correction(cargo, k, f, who);
+    moves.push_back(move(cargo.of, who, merged_terms(cargo, rule, std::move(c)), f));
     moves.back().merges = cargo.of == Buffer::kModel;
-  }
-
-  // With own weight, or momentum: the model alone.
-  void merge_refined(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
-                     const std::vector<int>& who) const {
-    const auto add = [&](Buffer into, std::vector<Term> terms) {
-      moves.push_back(move(into, who, std::move(terms), f));
-      return moves.size() - 1;
-    };
-    const Buffer s = sent(cargo, k);
-    const double a = recipe_.own_weight, p = cargo.keeps;
-    std::size_t merged = 0;
-    if (pushes(cargo)) {
-      const Term average = {s};  // that is what has become of it
-      merged = add(cargo.of, {average, {Buffer::kAnchor, -p}, {cargo.of, p}});
-      add(Buffer::kAnchor, {average});
-    } else if (a < 1) {
-      add(Buffer::kHidden, {{cargo.of, 1 - a}, {Buffer::kHidden, 1 - a}, {s, a - 1}});
-      merged = add(cargo.of,
-                   {average(cargo, k, f, who), rest(cargo, k), {Buffer::kHidden, a / (1 - a)}});
-    } else {
-      merged =
-          add(cargo.of, {target(moves, cargo, k, f, who), rest(cargo, k), {s, -p}, {cargo.of, p}});
-    }
-    moves[merged].merges = true;
-  }
-  // The receiver's momentum, in rounds of everyone: m ← μm + (average − θ), θ ← θ + m.
-  Term target(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
-              const std::vector<int>& who) const {
-    Term average = this->average(cargo, k, f, who);
-    if (!clock_.round(k).everyone) return average;
-    const Buffer v = Buffer::kVelocity, theta = Buffer::kTheta;
-    // The first average is where momentum starts from.
-    if (k == first_of_everyone()) {
-      moves.push_back(move(theta, who, {average}, f));
-    } else {
-      moves.push_back(move(v, who, {{v, recipe_.momentum}, average, {theta, -1}}, f));
-      moves.push_back(move(theta, who, {{theta}, {v}}, f));
-    }
-    return {theta};
   }
 
   [[nodiscard]] std::int64_t first_meeting(int island) const {
@@ -366,10 +291,10 @@ class Rotation final : public StepSchedule {
           missing += row[std::size_t(j)];
           row[std::size_t(j)] = 0;
         }
-      if (recipe_.own_for_missing)
-        row[std::size_t(i)] += missing;
-      else if (missing > 0)
-        for (double& weight : row) weight /= 1 - missing;
+      const auto [own, divisor] =
+          mean_coefficients(cargo_.front().settings.missing, 1 - missing, missing);
+      row[std::size_t(i)] += own;
+      for (double& weight : row) weight /= divisor;
       rows.insert(rows.end(), row.begin(), row.end());
     }
     return rows;

@@ -37,8 +37,8 @@ Result<MergeSettings> checked(const MergeSettings& settings, bool everyone_in_ev
 }
 
 Merge::Merge(const JobSpec& job, const MergeSettings& settings) : settings_(settings) {
-  const bool sender = settings.momentum_at == MomentumAt::kSender && settings.momentum > 0;
-  const bool receiver = settings.momentum_at == MomentumAt::kReceiver && settings.momentum > 0;
+  const bool sender = has_momentum_at(settings, MomentumAt::kSender);
+  const bool receiver = has_momentum_at(settings, MomentumAt::kReceiver);
   if (settings.own_weight < 1 || sender) hidden_.resize(job.elements);
   if (settings.own_weight < 1) late_.resize(job.elements);
   if (sender) anchor_.assign(job.elements, std::numeric_limits<float>::quiet_NaN());
@@ -47,8 +47,13 @@ Merge::Merge(const JobSpec& job, const MergeSettings& settings) : settings_(sett
 }
 
 void Merge::to_sent(std::uint64_t first, std::span<float> values, bool waits) {
-  if (hidden_.empty()) return;
-  const auto kept = float(waits ? settings_.progress : 1);
+  const CopyCoefficients rule = copy_coefficients(settings_, waits);
+  const auto kept = float(rule.kept), momentum = float(rule.velocity);
+  if (hidden_.empty() && kept == 1) return;
+  if (hidden_.empty()) {
+    for (float& value : values) value *= kept;
+    return;
+  }
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t e = first + i;
     values[i] += hidden_[e];
@@ -56,7 +61,7 @@ void Merge::to_sent(std::uint64_t first, std::span<float> values, bool waits) {
     if (anchor_.empty()) continue;
     if (!std::isnan(anchor_[e])) {
       const float increment = kept * (values[i] - anchor_[e]);
-      velocity_[e] = float(settings_.momentum) * velocity_[e] + increment;
+      velocity_[e] = momentum * velocity_[e] + increment;
       const float push = velocity_[e] - increment;
       values[i] = kept * values[i] + push;
       // Shown at the next merge; the running step is not disturbed.
@@ -67,43 +72,46 @@ void Merge::to_sent(std::uint64_t first, std::span<float> values, bool waits) {
 }
 
 void Merge::apply(std::uint64_t first, std::span<float> x, std::span<const double> average,
-                  std::span<const double> sent, bool everyone, bool waited) {
+                  std::span<const double> sent, const MergeSituation& situation) {
   COTILLION_CHECK(x.size() == average.size() && x.size() == sent.size());
-  const bool outer = !theta_.empty() && everyone;
-  const double p = settings_.progress;
-  const double of_hidden = waited ? 1 : p;  // to_sent has scaled it then
+  const MergeCoefficients rule = merge_coefficients(settings_, situation);
+  if (rule.rests) return;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::size_t e = first + i;
-    double target = average[i];
-    if (outer) {
+    double target = rule.average * average[i];
+    if (rule.on_averages) {
       if (!std::isnan(theta_[e])) {
-        velocity_[e] = float(settings_.momentum * velocity_[e] + (average[i] - theta_[e]));
+        velocity_[e] = float(rule.velocity * velocity_[e] + (target - theta_[e]));
         target = double(theta_[e]) + velocity_[e];
       }
       theta_[e] = float(target);
     }
+    const double correction = target + rule.sent * sent[i];
     if (hidden_.empty()) {
-      x[i] = float(p * x[i] + (target - p * sent[i]));
+      x[i] = float(rule.model * x[i] + correction);
       continue;
     }
-    const double correction = target - p * sent[i];
-    const double z = p * x[i] + of_hidden * hidden_[e];
+    const double z = rule.model * x[i] + rule.hidden * hidden_[e];
     const double late = late_.empty() ? 0 : late_[e];
-    hidden_[e] = float((1 - settings_.own_weight) * (z - sent[i] - late));
+    hidden_[e] = float(rule.hides * (z - sent[i] - late));
     x[i] = float(z + correction - hidden_[e]);
-    if (!anchor_.empty()) anchor_[e] = float(of_hidden * anchor_[e] + correction);
+    if (!anchor_.empty()) anchor_[e] = float(rule.hidden * anchor_[e] + correction);
   }
 }
 
+// Nothing that depends on the circumstances of the merge: they change what is multiplied with x, S
+// and h, and all of these were merged then.
 void Merge::apply_late(std::uint64_t first, std::span<float> x,
                        std::span<const double> difference) {
+  const double share = merge_coefficients(settings_, {}).average;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] = float(x[i] + difference[i]);
-    if (!anchor_.empty()) anchor_[first + i] = float(anchor_[first + i] + difference[i]);
-    if (!late_.empty()) late_[first + i] = float(late_[first + i] + difference[i]);
+    const double more = share * difference[i];
+    x[i] = float(x[i] + more);
+    if (!anchor_.empty()) anchor_[first + i] = float(anchor_[first + i] + more);
+    if (!late_.empty()) late_[first + i] = float(late_[first + i] + more);
     if (theta_.empty()) continue;
-    theta_[first + i] = float(theta_[first + i] + difference[i]);
-    velocity_[first + i] = float(velocity_[first + i] + difference[i]);
+    theta_[first + i] = float(theta_[first + i] + more);
+    velocity_[first + i] = float(velocity_[first + i] + more);
   }
 }
 

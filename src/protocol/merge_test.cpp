@@ -217,7 +217,7 @@ TEST(Merge, OwnWeightHidesNothingThatCameLate) {
   std::vector<float> x = {10}, sent = {10};
   merge.to_sent(0, sent);
   merge.apply_late(0, x, std::vector<double>{8});
-  merge.apply(0, x, std::vector<double>{10}, std::vector<double>{10}, true);
+  merge.apply(0, x, std::vector<double>{10}, std::vector<double>{10});
   EXPECT_EQ(x[0], 18);
 }
 
@@ -226,7 +226,7 @@ TEST(Momentum, AtTheReceiverCountsWhatCameLate) {
   Merge late(small_job(), {.momentum_at = MomentumAt::kReceiver, .momentum = 0.5});
   std::vector<float> a = {0}, b = {0};
   const auto step = [](Merge& merge, std::vector<float>& x, double average) {
-    merge.apply(0, x, std::vector<double>{average}, std::vector<double>{x[0]}, true);
+    merge.apply(0, x, std::vector<double>{average}, std::vector<double>{x[0]});
   };
   step(on_time, a, 0), step(late, b, 0);
   step(on_time, a, 8), step(late, b, 4);

@@ -1,7 +1,7 @@
-// What exchanging does to the islands' models, as data. Every policy, the paper's and its rivals',
-// is linear in a few vectors that each island keeps: what it trains, what it sent, what it
-// remembers. So a policy need not know where the vectors live: tests play its moves on a handful of
-// floats, a GPU on all islands at once.
+// Vector moves: what an exchange does to the islands' models, as data. Every policy, the paper's
+// and its rivals', is linear in a few vectors that each island keeps: what it trains, what it sent,
+// what it remembers. So a policy need not know where the vectors live: tests play its moves on a
+// handful of floats, a GPU on all islands at once. (Our own rule's are made by policy/merge_moves.)
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class Buffer : std::uint8_t {
   kSentOdd,    // of every other round, where the next may leave before this one has been merged
   kHidden,     // z − x of own weights below one
   kAnchor,     // of momentum: the last average; from copy to merge what was copied
-  kVelocity,   // momentum
+  kVelocity,   // of momentum
   kTheta,      // θ of outer optimizers
   kEarlier,    // what the last exchange was about
   kGlobal,     // the model of a global server

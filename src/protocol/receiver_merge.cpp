@@ -28,9 +28,8 @@ double wire_value(const std::byte* payload, std::size_t i) {
 // What a chunk's average is made of, besides its elements.
 struct Mean {
   double own_weight, own_coefficient;
-  double divisor;      // the weight of all that is in it
-  double own_further;  // how much of one's own stands in for those who are missing
-  double scale;        // of a grid's units
+  MeanCoefficients rule;
+  double scale;  // of a grid's units
 };
 
 template <Element kElement>
@@ -38,11 +37,11 @@ void average_lanes(const Mean& mean, const std::byte* own, const std::byte* sum,
                    std::span<double> average, std::span<double> sent) {
   constexpr Element kLane = kElement == Element::kI32 ? Element::kI32 : Element::kF32;
   const std::size_t count = average.size();
-  if (mean.own_weight == 1 && mean.own_coefficient == 1 && mean.own_further == 0 &&
-      sum != nullptr) {
+  const auto [own_further, divisor] = mean.rule;
+  if (mean.own_weight == 1 && mean.own_coefficient == 1 && own_further == 0 && sum != nullptr) {
     for (std::size_t i = 0; i < count; ++i) {  // nearly always; dividing by one is not free
       const double wire = wire_value<kElement>(own, i);
-      average[i] = (wire_value<kLane>(sum, i) + wire) / mean.divisor * mean.scale;
+      average[i] = (wire_value<kLane>(sum, i) + wire) / divisor * mean.scale;
       sent[i] = wire * mean.scale;
     }
     return;
@@ -52,8 +51,8 @@ void average_lanes(const Mean& mean, const std::byte* own, const std::byte* sum,
     const double snapshot = wire / mean.own_weight;
     const double others = sum == nullptr ? 0 : wire_value<kLane>(sum, i);
     const double total = others + wire * mean.own_coefficient;
-    const double all = mean.own_further == 0 ? total : total + mean.own_further * snapshot;
-    average[i] = all / mean.divisor * mean.scale;
+    const double all = own_further == 0 ? total : total + own_further * snapshot;
+    average[i] = all / divisor * mean.scale;
     sent[i] = snapshot * mean.scale;
   }
 }
@@ -70,10 +69,9 @@ void Receiver::average_of(const LiveRound& round, ChunkId chunk, const std::byte
   const ContributorMask own_mask = ContributorMask(1) << unsigned(spec.own);
   const double everyone = weight_of(spec, spec.expected | own_mask);
   const double here = weight_of(spec, present | own_mask);
-  const bool fill = merge_.settings().missing == Missing::kOwnForMissing;
   const bool grid = job_.element == Element::kI32;
-  const Mean mean{double(spec.weight[bit]), double(spec.coefficient[bit]), fill ? everyone : here,
-                  fill ? everyone - here : 0,
+  const Mean mean{double(spec.weight[bit]), double(spec.coefficient[bit]),
+                  mean_coefficients(merge_.settings().missing, here, everyone - here),
                   grid ? std::ldexp(1.0, snapshots_.grid().exponent(spec.round, chunk)) : 1.0};
   const auto lanes = job_.element == Element::kBf16 ? &average_lanes<Element::kBf16>
                      : grid                         ? &average_lanes<Element::kI32>
@@ -114,7 +112,7 @@ bool Receiver::alone(RoundId round, int fragment) const {
 }
 
 double Receiver::kept(RoundId round, int fragment) const {
-  return alone(round, fragment) ? 1 : merge_.settings().progress;
+  return merge_coefficients(merge_.settings(), {.alone = alone(round, fragment)}).model;
 }
 
 void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elements) {
@@ -127,17 +125,18 @@ void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elemen
   const bool blank = found->blank[chunk] != 0;
   const std::byte* sum = blank ? nullptr : sum_of(*found, fragment, chunk);
   average_of(*found, chunk, own.data(), sum, average, sent);
+  const MergeSituation situation{.everyone = found->round.spec.members == settings_.islands,
+                                 .alone = found->fragments[fragment].alone};
   // What was rounded away is not progress: merges that give progress up leave it here.
-  if (merge_.settings().progress < 1 && job_.element != Element::kF32) {
+  if (merge_coefficients(merge_.settings(), situation).of_copy_beside_difference() != 0 &&
+      job_.element != Element::kF32) {
     const std::span<const float> exact = snapshots_.exact(round, chunk);
     for (std::size_t i = 0; i < exact.size(); ++i) {
       average[i] += double(exact[i]) - sent[i];
       sent[i] = double(exact[i]);
     }
   }
-  if (!found->fragments[fragment].alone || merge_.settings().progress == 1)
-    merge_.apply(first_element(job_, chunk), elements, average, sent,
-                 found->round.spec.members == settings_.islands);
+  merge_.apply(first_element(job_, chunk), elements, average, sent, situation);
   if (found->masks[chunk] == found->round.spec.expected) return;
   const std::uint32_t owed = found->owed[chunk] = owed_.lend();
   if (!blank) std::memcpy(owed_.at(owed), sum, stride_);

@@ -36,7 +36,6 @@ ExchangeClock::ExchangeClock(ExchangeClient region, const PacketisedPlan& played
       assignment_(assignment),
       island_(island),
       rounds_(rounds),
-      gives_up_(played.recipe.progress < 1),
       taken_(std::size_t(assignment.job().fragments)) {
   if (looks_at_the_model(played.recipe)) merge_.emplace(played.recipe, assignment.job());
 }
@@ -131,11 +130,10 @@ void ExchangeClock::merge(const DueExchange& due, const Correction& correction, 
   const bool waited = clock_.leaves_ahead(due.round + 1, island_, due.fragment);
   std::vector<float> x(correction.values.size());
   learner.read(0, first, x);
-  // Who hears nobody gives nothing up, unless the next copy has left without it.
-  if (gives_up_ && hears_nobody(correction.account) && !waited)
-    merge_->apply_late(correction.first, x, correction.values);
-  else
-    merge_->apply(correction.first, x, correction.values, clock_.round(due.round).everyone, waited);
+  merge_->apply(correction.first, x, correction.values,
+                {.everyone = clock_.round(due.round).everyone,
+                 .waited = waited,
+                 .alone = hears_nobody(correction.account)});
   learner.merge(0, first, 0, x);
 }
 

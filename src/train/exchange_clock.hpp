@@ -43,7 +43,6 @@ class ExchangeClock {
   const JobAssignment& assignment_;
   const IslandId island_;
   const int rounds_;
-  const bool gives_up_;                 // some of the progress made in flight
   std::optional<ExchangeMerge> merge_;  // for rules that look at the running model
   std::int64_t origin_ns_ = 0;          // of round one, on the wall clock; 0: not known yet
   std::vector<RoundId> taken_;          // by fragment: the newest

@@ -6,18 +6,6 @@
 
 namespace cotillion {
 
-MergeSettings merge_settings_of(const Recipe& recipe) {
-  MergeSettings settings;
-  if (recipe.own_for_missing) settings.missing = Missing::kOwnForMissing;
-  settings.progress = recipe.progress;
-  settings.own_weight = recipe.own_weight;
-  settings.momentum = recipe.momentum;
-  settings.momentum_only_with_everyone = true;
-  if (recipe.momentum > 0)
-    settings.momentum_at = recipe.momentum_at_sender ? MomentumAt::kSender : MomentumAt::kReceiver;
-  return settings;
-}
-
 ExchangeMerge::ExchangeMerge(const Recipe& recipe, const JobSpec& job)
     : wire_(recipe.wire), merge_(job, merge_settings_of(recipe)), copied_(job.elements) {}
 
@@ -32,24 +20,26 @@ void ExchangeMerge::to_laid(std::uint64_t first, std::span<float> values, bool a
     std::copy(values.begin(), values.end(), copied_.begin() + std::ptrdiff_t(first));
     return;
   }
-  // What is missing is average − p times that copy, and average − S comes. (What a wire rounds away
-  // is in neither, and stays.)
-  const double given_up = 1 - merge_.settings().progress;
+  // c is to be added, and A − S comes. (What a wire rounds away is in neither, and stays.)
+  const double of_copy = merge_coefficients(merge_.settings(), {}).of_copy_beside_difference();
   for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = float(values[i] + given_up * copied_[first + i]);
+    values[i] = float(values[i] + of_copy * copied_[first + i]);
   ahead_.resize(copied_.size());
   std::copy(values.begin(), values.end(), ahead_.begin() + std::ptrdiff_t(first));
 }
 
 void ExchangeMerge::apply(std::uint64_t first, std::span<float> x,
-                          std::span<const float> correction, bool everyone, bool waited) {
+                          std::span<const float> correction, const MergeSituation& situation) {
+  // Nobody was heard: what has come is late sums of earlier rounds, if anything.
+  if (merge_coefficients(merge_.settings(), situation).rests)
+    return apply_late(first, x, correction);
   std::vector<double> average(x.size()), compared(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     compared[i] = sent(first + i);
     average[i] = double(correction[i]) + compared[i];
-    if (waited) copied_[first + i] = ahead_[first + i] + correction[i];
+    if (situation.waited) copied_[first + i] = ahead_[first + i] + correction[i];
   }
-  merge_.apply(first, x, average, compared, everyone, waited);
+  merge_.apply(first, x, average, compared, situation);
 }
 
 void ExchangeMerge::apply_late(std::uint64_t first, std::span<float> x,

@@ -3,16 +3,10 @@
 // becomes of the model is the protocol's own arithmetic (protocol/merge), done here between steps.
 #pragma once
 
-#include "policy/recipe.hpp"
+#include "policy/merge_settings.hpp"
 #include "protocol/merge.hpp"
 
 namespace cotillion {
-
-// The part of a recipe's rule that looks at the running model.
-[[nodiscard]] constexpr bool looks_at_the_model(const Recipe& recipe) {
-  return recipe.own_weight < 1 || recipe.momentum > 0;
-}
-[[nodiscard]] MergeSettings merge_settings_of(const Recipe& recipe);
 
 class ExchangeMerge {
  public:
@@ -21,10 +15,9 @@ class ExchangeMerge {
   // Elements from `first` on become what is laid down of them. `ahead`: the round before has not
   // been merged yet, and the region adds its correction to what lies there.
   void to_laid(std::uint64_t first, std::span<float> values, bool ahead);
-  // And become what that round makes of them. `waited`: the next copy was laid down ahead of it.
+  // And become what that round makes of them.
   void apply(std::uint64_t first, std::span<float> x, std::span<const float> correction,
-             bool everyone, bool waited);
-
+             const MergeSituation& situation);
   // What came late, as the difference it makes to an average.
   void apply_late(std::uint64_t first, std::span<float> x, std::span<const float> difference);
 

@@ -70,8 +70,9 @@ TEST_P(AtTheRegion, ModelsAreThoseOfTheRule) {
       next_laid += correction;
       next_z = float(next_z + (of_rule - p * z));
     }
-    region.apply(0, {&x, 1}, {&correction, 1}, true, next_ahead);
-    rule.apply(0, {&y, 1}, std::vector<double>{of_rule}, std::vector<double>{z}, true, next_ahead);
+    region.apply(0, {&x, 1}, {&correction, 1}, {.waited = next_ahead});
+    rule.apply(0, {&y, 1}, std::vector<double>{of_rule}, std::vector<double>{z},
+               {.waited = next_ahead});
     ASSERT_NEAR(x, y, within) << name << ", round " << round << (ahead ? ", left ahead" : "");
     if (!next_ahead) {
       next_laid = x;

@@ -12,8 +12,8 @@
 #include "lab/memory_in_use.hpp"
 #include "lab/scale.hpp"
 #include "lab/steady.hpp"
+#include "policy/merge_settings.hpp"
 #include "policy/rotation_clock.hpp"
-#include "train/exchange_merge.hpp"
 #include "train/lab_island.hpp"
 
 namespace cotillion {

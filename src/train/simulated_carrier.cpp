@@ -10,8 +10,9 @@
 #include <tuple>
 #include <utility>
 
+#include "exchange/correction.hpp"
+#include "policy/merge_settings.hpp"
 #include "policy/rotation_clock.hpp"
-#include "train/exchange_merge.hpp"
 #include "train/fragment_places.hpp"
 #include "train/stepwise_carrier.hpp"
 
@@ -54,6 +55,7 @@ class Simulated final : public Carrier, private SimulationObserver {
         job_(job),
         islands_(island_count(recipe_)),
         rounds_(settings.rounds),
+        rule_(merge_settings_of(recipe_)),
         settings_(std::move(settings)),
         schedule_(make_step_schedule(recipe_)),
         places_(job, recipe_.grain, islands_) {
@@ -143,18 +145,16 @@ class Simulated final : public Carrier, private SimulationObserver {
     changed_.wait(lock, [&] { return over_.load() || here.offers.contains(round); });
     if (over_) return;
     const Offer& offered = here.offers.at(round);
-    const auto to = actor.model().begin() + std::ptrdiff_t(first);
-    std::copy_n(offered.values.begin() + skipped, count, to);
+    const std::span<float> elements = std::span(actor.model()).subspan(first, count);
+    std::copy_n(offered.values.begin() + skipped, count, elements.begin());
     for (const Laid& laid : here.laid)
       if (laid.taken < 0 || laid.taken >= offered.step)
-        for (std::size_t e = 0; e < count; ++e) {
-          float& x = to[std::ptrdiff_t(e)];
-          x = float(laid.scale * x) + laid.values[std::size_t(skipped) + e];
-        }
-    if (recipe_.progress == 1) return;
+        correct(elements, laid.scale, elements,
+                std::span(laid.values).subspan(std::size_t(skipped), count));
+    if (merge_coefficients(rule_, {}).of_copy_beside_difference() == 0) return;
     std::vector<float>& copied = here.copied[round];
     copied.resize(offered.values.size());
-    std::copy_n(to, count, copied.begin() + skipped);
+    std::copy_n(elements.begin(), count, copied.begin() + skipped);
   }
   void on_copied(SimulatedIsland& actor, RoundId round, std::uint64_t first,
                  std::span<const float> values) override {
@@ -180,13 +180,14 @@ class Simulated final : public Carrier, private SimulationObserver {
     Laid laid{round, 1, {here.begin(), here.end()}, -1};
     std::fill(here.begin(), here.end(), 0.0F);
     const std::lock_guard lock(lock_);
-    // average − S has come. Who hears nobody gives nothing up; what the wire rounded away stays.
+    // A − S has come, and c is to be laid; what the wire rounded away stays.
     const auto copied = place.copied.extract(round);
-    if (!copied.empty() && !actor.receiver().alone(round, fragment)) {
-      laid.scale = recipe_.progress;
+    const MergeCoefficients rule =
+        merge_coefficients(rule_, {.alone = actor.receiver().alone(round, fragment)});
+    laid.scale = rule.model;
+    if (!copied.empty() && !rule.rests)
       for (std::size_t e = 0; e < laid.values.size(); ++e)
-        laid.values[e] += float((1 - recipe_.progress) * copied.mapped()[e]);
-    }
+        laid.values[e] += float(rule.of_copy_beside_difference() * copied.mapped()[e]);
     place.laid.push_back(std::move(laid));
     changed_.notify_all();
   }
@@ -204,6 +205,7 @@ class Simulated final : public Carrier, private SimulationObserver {
   const JobSpec job_;
   const int islands_;
   const int rounds_;
+  const MergeSettings rule_;
   SimulationSettings settings_;
   const std::unique_ptr<StepSchedule> schedule_;
   std::atomic<bool> over_ = false;
@@ -224,7 +226,7 @@ Result<std::unique_ptr<Carrier>> simulated_carrier(const PacketisedPlan& played,
   settings.seed = recipe.seed;
   settings.actors.payloads = Payloads::kReal;
   settings.actors.job_settings = played.job_settings;
-  if (recipe.own_for_missing) settings.actors.merge.missing = Missing::kOwnForMissing;
+  settings.actors.merge.missing = merge_settings_of(recipe).missing;
   settings.rounds = rounds_within(recipe, steps) + 1;
   settings.actors.exponent = kGridExponent;
   if (const std::string why = why_not_under(faults, recipe); !why.empty()) return failure(why);

@@ -171,9 +171,9 @@ class Stepwise final : public Carrier, private SimulationObserver {
   }
   void merge(std::int64_t k, int island, int f, std::span<float> x) {
     auto& passages = places_.at(island, f).passages;
-    merges_[std::size_t(island)].apply(std::uint64_t(places_.span(f).first), x,
-                                       *passages.at(k).correction, clock_.round(k).everyone,
-                                       clock_.leaves_ahead(k + 1, island, f));
+    merges_[std::size_t(island)].apply(
+        std::uint64_t(places_.span(f).first), x, *passages.at(k).correction,
+        {.everyone = clock_.round(k).everyone, .waited = clock_.leaves_ahead(k + 1, island, f)});
     // The next copy may have left with it; the one after that knows it from the model.
     passages.erase(passages.begin(), passages.lower_bound(k));
   }

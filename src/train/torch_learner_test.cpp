@@ -11,6 +11,7 @@
 #include "policy/recipes.hpp"
 #include "tests/support/learn/small_learner.hpp"
 #include "tests/support/train/every_policy.hpp"
+#include "tests/support/train/merge_agreement.hpp"
 #include "train/simulated_carrier.hpp"
 #include "train/study.hpp"
 
@@ -140,6 +141,40 @@ TEST(TorchLearner, MovesAgreeWithPlainFloats) {
       for (std::int64_t e = 0; e < elements; ++e)
         ASSERT_NEAR(row[std::size_t(e)], plain.at(buffer, i, e), 1e-4);
     }
+}
+
+// A learner's vectors. What is held within a step has no place outside of it, so it is kept.
+class LearnersVectors final : public Vectors {
+ public:
+  explicit LearnersVectors(Learner& learner) : learner_(learner) {}
+  void apply(const VectorMove& move) override {
+    VectorMove kept = move;
+    kept.into = place_of(kept.into);
+    for (Term& term : kept.terms) term.from = place_of(term.from);
+    learner_.apply(kept);
+  }
+
+ private:
+  static Buffer place_of(Buffer buffer) {
+    return buffer == Buffer::kHeld ? Buffer::kEarlier : buffer;
+  }
+  Learner& learner_;
+};
+
+TEST(TorchLearner, MergesByTheRuleOfFloats) {
+  Random random(23);
+  for (int world = 0; world < 12; ++world) {
+    const Recipe recipe = testing::random_rule(random);
+    const auto learner = make_learner(small_learner(island_count(recipe)));
+    LearnersVectors vectors(*learner);
+    const double apart = testing::most_apart(
+        recipe, learner->parameters(), random, vectors,
+        [&](int island) { return learner->row(Buffer::kModel, island); },
+        [&](int island, const std::vector<float>& values) {
+          learner->set_row(Buffer::kModel, island, values);
+        });
+    EXPECT_LT(apart, 1e-4) << "world " << world << ": " << testing::described(recipe);
+  }
 }
 
 TEST(TorchLearner, MovesAroundAnUpdateAreThoseBeforeItAndThoseAfterIt) {
