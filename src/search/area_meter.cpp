@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "base/infinity.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kSettled = 1e-13;  // of e: rounding, nothing else is left
-// Relative, of the area, when a tail is closed.
-constexpr double kTailError[] = {1e-11, 3e-5};
-constexpr double kFalls = 1 - 1e-12;  // a factor above this is none: it never settles
-constexpr int kRoundsMax = 20'000;    // beyond it a schedule is not worth following
+constexpr double kRounding = 1e-9;
+constexpr int kRoundsMax = 20'000;  // beyond it a schedule is not worth following
 
 // Sums are taken in kLanes parts whatever the machine's vectors are, so that results are the
 // same on all of them.
@@ -186,8 +184,7 @@ double AreaMeter::measure_long(double total, double limit) {
   const int p = period();
   gaps_.resize(p);
   next_.resize(p);
-  double last_ratio = 0;
-  int agreed = 0;  // lengths in a row at which the factor was the same
+  SurvivalTail tail(care_, p);
   for (int length = p; length < kRoundsMax; ++length) {
     double sum = 0;
     for (int first = 0; first < p; ++first) {
@@ -209,29 +206,14 @@ double AreaMeter::measure_long(double total, double limit) {
       std::swap(gaps_[first], next_[first]);
     }
     if (!add(sum, total, limit)) return kInfinity;
-    tail_ = 0;
-    if (sum < kSettled * p) return total / p;
-    if (length < 3 * p - 1) continue;
-    // The last two periods say how fast it falls.
-    double recent = 0, before = 0;
-    for (int k = 0; k < p; ++k) {
-      recent += sums_[std::size_t(length - k)];
-      before += sums_[std::size_t(length - k - p)];
-    }
-    const double ratio = recent / before;
-    tail_ = recent * ratio / (1 - ratio);
+    const TailState state = tail.follow(sums_, total);
+    tail_ = tail.rest();
+    if (state == TailState::kUnknown) continue;
     const double area = (total + tail_) / p;
-    const double error = recent * std::fabs(ratio - last_ratio) / ((1 - ratio) * (1 - ratio));
-    // Two may agree by chance while slower modes still come up.
-    const bool falls = ratio < kFalls;
-    agreed = falls && error < kTailError[int(care_)] * total ? agreed + 1 : 0;
-    if (agreed > (care_ == Care::kProof ? p + 1 : 2)) {
-      if (area > limit) return kInfinity;
-      return area;
-    }
+    if (state == TailState::kSettled) return area;
+    if (state == TailState::kClosed) return area > limit ? kInfinity : area;
     // Slow modes come to rule later, so that a tail is rather longer than it looks.
-    if (care_ == Care::kSearch && !(falls && area <= limit)) return kInfinity;
-    last_ratio = ratio;
+    if (care_ == Care::kSearch && (state == TailState::kStuck || area > limit)) return kInfinity;
   }
   return kInfinity;
 }
@@ -239,19 +221,25 @@ double AreaMeter::measure_long(double total, double limit) {
 double AreaMeter::start(std::vector<const Grouping*> rounds, double limit) {
   changed_ = -1;
   const int p = int(rounds.size());
+  COTILLION_CHECK(p > 0);
+  for (const Grouping* round : rounds) COTILLION_CHECK(round->island_count() == n_);
   current_.resize(p);
   proposed_.resize(p);
   current_.rounds = rounds;
   proposed_.rounds = std::move(rounds);
   const double area = measure(limit);
+  COTILLION_CHECK(!(area < 1 - kRounding));  // every generation is held for a round at least
   if (area < kInfinity) keep_change();
   return area;
 }
 
 double AreaMeter::changed(int round, const Grouping& with, double limit) {
+  COTILLION_CHECK(round >= 0 && round < period() && with.island_count() == n_);
   changed_ = round;
   proposed_.rounds[round] = &with;
-  return measure(limit);
+  const double area = measure(limit);
+  COTILLION_CHECK(!(area < 1 - kRounding));
+  return area;
 }
 
 void AreaMeter::keep_change() {

@@ -11,14 +11,16 @@
 #include <vector>
 
 #include "search/grouping.hpp"
+#include "search/survival_tail.hpp"
 
 namespace cotillion {
 
 class AreaMeter {
  public:
-  // To the last digit, or as well as an annealer needs: about four digits, and refusals on good
-  // grounds rather than proof.
-  enum class Care { kProof, kSearch };
+  // For a proof areas are right to SurvivalTail::kProofError, and infinite only when they are known
+  // to pass the limit. For a search they are right to SurvivalTail::search_error, and refusals rest
+  // on good grounds rather than proof.
+  using Care = TailCare;
   AreaMeter(int island_count, bool squared, Care care)
       : n_(island_count), squared_(squared), care_(care) {}
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 
 bool precedes(const std::vector<Round>& a, const std::vector<Round>& b) {
@@ -24,6 +26,7 @@ std::vector<Round> canonical(const std::vector<Round>& rounds) {
     }
     std::reverse(turned.begin(), turned.end());
   }
+  COTILLION_CHECK(best.size() == rounds.size() && !precedes(rounds, best));
   return best;
 }
 

@@ -1,6 +1,6 @@
-// Schedules that are the same schedule: a period may start at any of its rounds, and stepped
-// backwards it mixes alike (the transpose of Φ has the same e) and costs the same. One of them
-// stands for all, so that ties between schedules are broken the same way by everyone.
+// The canonical form of a schedule. A period may start at any of its rounds, and played backwards
+// it mixes alike (the transpose of Φ has the same e) and costs the same. One of these schedules
+// stands for all, so that ties are broken in the same way everywhere.
 #pragma once
 
 #include "plan/schedule.hpp"

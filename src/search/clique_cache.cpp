@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "base/infinity.hpp"
 #include "base/random.hpp"
 
@@ -57,12 +58,14 @@ KnownClique& CliqueCache::find(std::span<const IslandId> islands) {
   }
   slots_[slot] = std::int32_t(cliques_.size());
   hashes_.push_back(hash);
+  COTILLION_CHECK(!islands.empty() && std::is_sorted(islands.begin(), islands.end()));
   KnownClique& clique = cliques_.emplace_back();
   clique.islands.assign(islands.begin(), islands.end());
   work_out(clique);
   held_ += sizeof(KnownClique) + clique.islands.size() * sizeof(IslandId) +
            clique.loads.size() * sizeof(LaneLoad);
   if (cliques_.size() * 2 > slots_.size()) grow();
+  COTILLION_CHECK(cliques_.size() == hashes_.size() && cliques_.size() * 2 <= slots_.size());
   return clique;
 }
 
@@ -117,6 +120,7 @@ CliqueCost CliqueCache::cost(KnownClique& clique, double pace_least) {
       price = full.price.ps;
     }
   }
+  COTILLION_CHECK(price >= clique.flight && pace >= pace_least * (1 - 1e-12));
   return {price, price - payload_ * pace * streamed_share_};
 }
 

@@ -1,6 +1,6 @@
-// What is known about cliques: the lanes they use and what they cost at any pace. A clique is
-// worked out once and looked up ever after; the price of a change of rounds is then the price of
-// what changed. The answers never depend on what is already in the cache.
+// A cache of cliques: the lanes that each uses and what it costs at any pace. A clique is worked
+// out once and looked up from then on, so that a change of rounds is priced by what it changes. No
+// answer ever depends on what is in the cache already.
 #pragma once
 
 #include <cstdint>

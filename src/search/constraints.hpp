@@ -1,4 +1,5 @@
-// What users will not have, or insist on. The search proposes nothing else.
+// Constraints on a search: what users refuse and what they insist on. The search proposes nothing
+// else.
 #pragma once
 
 #include <optional>
@@ -37,7 +38,7 @@ class Rules {
   }
   [[nodiscard]] const std::vector<Round>& pinned() const { return constraints_.pinned; }
 
-  // A round that obeys: oversized cliques are cut, people who must not meet are parted and those
+  // A round that obeys: oversized cliques are cut, islands that must not meet are parted, those
   // who must meet are joined, those who may not rest join a neighbour. Nothing when that fails.
   [[nodiscard]] std::optional<Round> repaired(const Round& round) const;
 

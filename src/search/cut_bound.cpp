@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/check.hpp"
 #include "plan/named_schedule.hpp"
 
 namespace cotillion {
@@ -21,11 +22,80 @@ struct Cut {
   double step = 0;  // κ
 };
 
+// What may cross the cuts of one order, by how many islands are inside.
+struct Crossings {
+  std::vector<double> out, in;           // streams that lanes can take
+  std::vector<double> leavers, joiners;  // islands that may meet someone on the other side
+  std::vector<double> torn;              // islands on the other side than their edge
+  explicit Crossings(std::size_t n)
+      : out(n + 1), in(n + 1), leavers(n + 1), joiners(n + 1), torn(n + 1) {}
+
+  // Counts are differences until `add_up`.
+  static void span(std::vector<double>& counts, int from, int to, double by) {
+    counts[std::size_t(from) + 1] += by;
+    if (std::size_t(to) + 1 < counts.size()) counts[std::size_t(to) + 1] -= by;
+  }
+  void add_up() {
+    for (auto* counts : {&out, &in, &leavers, &joiners, &torn})
+      std::partial_sum(counts->begin(), counts->end(), counts->begin());
+  }
+};
+
 double survival_of(const Cut& cut, double rounds, double n, bool squared) {
   const double left = cut.left - rounds * cut.step;
   if (left <= 0) return 0;
   const double share = left / cut.left;
   return squared ? share * share / (n - 1) : 2 * left / (n - 1);
+}
+
+// After each number of rounds, what the cut that holds out longest keeps back.
+std::vector<double> survival_of(std::vector<Cut> cuts, double n, bool squared) {
+  std::vector<double> survival;
+  while (!cuts.empty() && survival.size() < kRoundsMost) {
+    const double rounds = double(survival.size()) + 1;
+    double most = 0;
+    std::size_t kept = 0;
+    for (const Cut& cut : cuts) {
+      const double left = survival_of(cut, rounds, n, squared);
+      most = std::max(most, left);
+      if (left > 0) cuts[kept++] = cut;
+    }
+    cuts.resize(kept);
+    if (most > 0) survival.push_back(most);
+  }
+  return survival;
+}
+
+// What links and rules let across the cuts of an order (ranks by place).
+Crossings crossings_of(const std::vector<int>& rank, const NetworkModel& network,
+                       const Gathering& gathering) {
+  const Map& map = network.map();
+  const int n = map.island_count();
+  Crossings cross{std::size_t(n)};
+  for (std::size_t link = 0; link < map.links.size(); ++link) {
+    const int a = rank[map.links[link].ends[0]], b = rank[map.links[link].ends[1]];
+    if (a == b) continue;
+    const double there = gathering.streams_most(LaneId(2 * link));
+    const double back = gathering.streams_most(LaneId(2 * link + 1));
+    Crossings::span(cross.out, std::min(a, b), std::max(a, b), a < b ? there : back);
+    Crossings::span(cross.in, std::min(a, b), std::max(a, b), a < b ? back : there);
+  }
+  for (IslandId i = 0; i < n; ++i) {
+    const int edge = rank[network.meeting_place(i)];
+    if (edge != rank[i])
+      Crossings::span(cross.torn, std::min(edge, rank[i]), std::max(edge, rank[i]), 1);
+    int first = rank[i], last = rank[i];
+    if (gathering.size_most(i) > 1)
+      for (IslandId j = 0; j < n; ++j)
+        if (gathering.may_meet(i, j)) {
+          first = std::min(first, rank[j]);
+          last = std::max(last, rank[j]);
+        }
+    if (last > rank[i]) Crossings::span(cross.leavers, rank[i], last, 1);
+    if (first < rank[i]) Crossings::span(cross.joiners, first, rank[i], 1);
+  }
+  cross.add_up();
+  return cross;
 }
 
 }  // namespace
@@ -135,55 +205,22 @@ void Cuts::add_slow() {
 }
 
 CutBound Cuts::bound(const Gathering& gathering, bool squared) const {
-  const Map& map = network_.map();
-  const std::size_t n = std::size_t(n_);
-  std::vector<double> streams(std::size_t(map.lane_count()));
-  for (LaneId lane = 0; lane < int(2 * map.links.size()); ++lane)
-    streams[lane] = gathering.streams_most(lane);
+  const auto n = std::size_t(n_);
   std::vector<Cut> cuts;
   CutBound bound;
   double area_most = 0;
-  std::vector<double> out(n + 1), in(n + 1), leavers(n + 1), joiners(n + 1), torn(n + 1);
-  std::vector<IslandId> at(n);
   for (const Order& rank : orders_) {
-    // All counts are differences first: from one rank up to another.
-    for (auto* counts : {&out, &in, &leavers, &joiners, &torn})
-      std::fill(counts->begin(), counts->end(), 0);
-    const auto span = [](std::vector<double>& counts, int from, int to, double by) {
-      counts[std::size_t(from) + 1] += by;
-      if (std::size_t(to) + 1 < counts.size()) counts[std::size_t(to) + 1] -= by;
-    };
-    for (std::size_t link = 0; link < map.links.size(); ++link) {
-      const int a = rank[map.links[link].ends[0]], b = rank[map.links[link].ends[1]];
-      if (a == b) continue;
-      const double there = streams[2 * link], back = streams[2 * link + 1];
-      span(out, std::min(a, b), std::max(a, b), a < b ? there : back);
-      span(in, std::min(a, b), std::max(a, b), a < b ? back : there);
-    }
-    for (IslandId i = 0; i < n_; ++i) {
-      at[rank[i]] = i;
-      const int edge = rank[network_.meeting_place(i)];
-      if (edge != rank[i]) span(torn, std::min(edge, rank[i]), std::max(edge, rank[i]), 1);
-      int first = rank[i], last = rank[i];
-      if (gathering.size_most(i) > 1)
-        for (IslandId j = 0; j < n_; ++j)
-          if (gathering.may_meet(i, j)) {
-            first = std::min(first, rank[j]);
-            last = std::max(last, rank[j]);
-          }
-      if (last > rank[i]) span(leavers, rank[i], last, 1);
-      if (first < rank[i]) span(joiners, first, rank[i], 1);
-    }
-    for (auto* counts : {&out, &in, &leavers, &joiners, &torn})
-      std::partial_sum(counts->begin(), counts->end(), counts->begin());
+    const Crossings cross = crossings_of(rank, network_, gathering);
     for (std::size_t inside = 1; inside < n; ++inside) {
-      if (torn[inside] > 0) continue;
-      const double from = std::min(out[inside], leavers[inside]);
-      const double to = std::min(in[inside], joiners[inside]);
+      if (cross.torn[inside] > 0) continue;
+      const double from = std::min(cross.out[inside], cross.leavers[inside]);
+      const double to = std::min(cross.in[inside], cross.joiners[inside]);
       Cut cut{double(inside) * double(n - inside) / double(n), 0};
       if (from > 0 && to > 0) cut.step = uniform_ ? from * to / (from + to) : std::min(from, to);
       if (!network_.technology().multicast)
-        cut.step = std::min(cut.step, std::min(out[inside], in[inside]) / (uniform_ ? 2 : 1));
+        cut.step =
+            std::min(cut.step, std::min(cross.out[inside], cross.in[inside]) / (uniform_ ? 2 : 1));
+      COTILLION_CHECK(cut.step >= 0);
       if (cut.step >= cut.left) continue;
       cuts.push_back(cut);
       const double area = cut.left * cut.left / std::max(cut.step, 1e-9);
@@ -191,21 +228,10 @@ CutBound Cuts::bound(const Gathering& gathering, bool squared) const {
       area_most = area;
       bound.inside = int(inside);
       bound.crossing = from + to;
-      bound.first = at[0];
+      bound.first = IslandId(std::find(rank.begin(), rank.begin() + n_, 0) - rank.begin());
     }
   }
-  while (!cuts.empty() && bound.survival.size() < kRoundsMost) {
-    const double rounds = double(bound.survival.size()) + 1;
-    double most = 0;
-    std::size_t kept = 0;
-    for (const Cut& cut : cuts) {
-      const double survival = survival_of(cut, rounds, double(n), squared);
-      most = std::max(most, survival);
-      if (survival > 0) cuts[kept++] = cut;
-    }
-    cuts.resize(kept);
-    if (most > 0) bound.survival.push_back(most);
-  }
+  bound.survival = survival_of(std::move(cuts), double(n), squared);
   return bound;
 }
 

@@ -1,4 +1,4 @@
-// How fast mass can cross a cut, and what must survive until enough has crossed.
+// The cut bound: how fast mass can cross a cut, and what must survive until enough has crossed.
 //
 // Let S be some of the islands, y = Φ·1_S (between 0 and 1), and m = Σ_{i∈S} y_i the mass that has
 // stayed inside: |S| at birth, |S|²/N in the end. A clique of s members inside and s' outside

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "base/infinity.hpp"
 #include "search/canonical.hpp"
 #include "search/partition_table.hpp"
@@ -40,6 +41,7 @@ class Exact {
       result_.period_proven = period;
       result_.class_size += schedules_of(period);
     }
+    COTILLION_CHECK(result_.period_proven <= std::max(0, period_max));
     return std::move(result_);
   }
 
@@ -104,6 +106,7 @@ class Exact {
         pairs_.push_back(pair);
         if (pair.x != pair.y) pairs_.push_back({pair.y, pair.x, pair.f});
       }
+    COTILLION_CHECK(pairs_.size() >= total && pairs_.size() <= 2 * total);
     return true;
   }
 
@@ -199,6 +202,7 @@ class Exact {
 
   // The exact value of a period, and whether it is the best so far.
   void consider(const std::vector<int>& path, AreaMeter& meter, Found& found) {
+    COTILLION_CHECK(!path.empty());
     std::vector<const Grouping*> groups;
     double price = 0, delay = 0;
     for (const int x : path) {
@@ -242,7 +246,9 @@ class Exact {
 
   void take(const Found& found) {
     result_.evaluated += found.evaluated;
+    const double before = result_.best.value;
     if (!found.best.schedule.rounds.empty()) better(found.best, result_.best);
+    COTILLION_CHECK(result_.best.value <= before * (1 + kTie));
   }
 
   const std::function<void(int, double)>& tell_;

@@ -1,5 +1,5 @@
-// The best schedule of a small map, proven: every period up to a given one, every sequence of
-// partitions, by branch and bound.
+// Exact search by branch and bound: the best schedule of a small map, proven over every sequence of
+// partitions of every period up to a given one.
 //
 // Legend: x, y partitions; f(x, y) what one and two rounds leave (partition_table.hpp); U the
 // value to beat; β what U leaves for e₁ + e₂ + … at a given round length. A period x₁ … x_P has

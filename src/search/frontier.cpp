@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "base/infinity.hpp"
 
 namespace cotillion {
@@ -18,6 +19,7 @@ std::vector<FrontierPoint> best_areas(const NetworkModel& network, const SearchS
                                       const std::vector<Schedule>& starts, int period_max,
                                       const std::vector<std::unique_ptr<CliqueCache>>& caches,
                                       Workers& workers) {
+  COTILLION_CHECK(!starts.empty() && settings.frontier_points > 0);
   // From four fifths to three halves of the length that is best.
   const double middle = make_plan(network, starts.front(), settings.plan).rounds[0].length.ps;
   const int count = settings.frontier_points;
@@ -55,11 +57,15 @@ std::vector<FrontierPoint> best_areas(const NetworkModel& network, const SearchS
   std::vector<FrontierPoint> frontier;
   for (const FrontierPoint& point : points)
     if (frontier.empty() || point.area < frontier.back().area) frontier.push_back(point);
+  for (std::size_t k = 1; k < frontier.size(); ++k)
+    COTILLION_CHECK(frontier[k - 1].length < frontier[k].length &&
+                    frontier[k - 1].area > frontier[k].area);
   return frontier;
 }
 
 double elasticity(const std::vector<FrontierPoint>& frontier, std::size_t point) {
-  if (point == 0 || point + 1 >= frontier.size()) return 0;
+  COTILLION_CHECK(point < frontier.size());
+  if (point == 0 || point + 1 == frontier.size()) return 0;
   const FrontierPoint &before = frontier[point - 1], &after = frontier[point + 1];
   return std::log(after.area / before.area) / std::log(after.length / before.length);
 }

@@ -1,5 +1,5 @@
-// The best mixing for every round length: rounds may take longer to mix better, and how much
-// better decides whether that pays. The paper's condition for T(A + ½) to be least is that the
+// The Pareto frontier of round length and mixing. Rounds may take longer to mix better, and how
+// much better decides whether that pays. The paper's condition for T(A + ½) to be least is that the
 // elasticity of A in T there is −(1 + 1/(2A)).
 #pragma once
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -242,6 +244,7 @@ void Gathering::limit(double price, Care care) {
   lower_by_lanes();
   lower_by_listing();
   lower_by_lanes();
+  for (const int size : sizes_) COTILLION_CHECK(size >= 1 && size <= clique_max_);
   unfinished_ = care == Care::kQuick && n_ <= kPairsMost;
   if (care == Care::kQuick || n_ > kPairsMost) return;
   lower_by_pairs();

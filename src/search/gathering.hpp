@@ -1,4 +1,5 @@
-// How large a clique each island could be in, when a round may cost no more than a given price.
+// The largest cliques: how many members a clique of each island could have, when a round may cost
+// no more than a given price.
 //
 // A clique that fits in a round would fit alone, so would every part of it, and a price is at
 // least D·u + the longest flight (clique_price.hpp). Hence, for an island i in a clique of k:
@@ -7,7 +8,7 @@
 //    its own route. Routes to one place make a funnel, whose lanes take only so many streams;
 //  - without edges they all enter by its access lane; without multicast it emits k − 1 copies;
 //  - all of this holds for its mates too, with k the same.
-//  - the same for two of them at once, whose mates must be mates of both (on maps of moderate
+//  - the same holds for two of them at once, whose mates must be mates of both (on maps of moderate
 //    size only).
 // Sizes start from what the rules allow and are lowered until all of this holds everywhere.
 // Where cliques are few enough to be listed, their prices alone lower sizes further: that is

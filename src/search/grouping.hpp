@@ -1,4 +1,5 @@
-// A round as the search holds it: who is in which group, and the groups' members side by side.
+// A partition of the islands into groups: a round as the search holds it, with the members of every
+// group side by side.
 #pragma once
 
 #include <span>

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <queue>
 
+#include "base/check.hpp"
 #include "base/infinity.hpp"
 #include "search/cut_bound.hpp"
 #include "search/gathering.hpp"
@@ -40,6 +41,13 @@ struct Later {
 
 double at(const std::vector<double>& curve, std::size_t h) {
   return h < curve.size() ? curve[h] : 0;
+}
+
+// What is left of a generation is part of it, and never grows again.
+bool is_survival(const std::vector<double>& curve) {
+  const auto part = [](double e) { return e >= 0 && e <= 1 + 1e-9; };
+  return std::all_of(curve.begin(), curve.end(), part) &&
+         std::is_sorted(curve.begin(), curve.end(), std::greater<>());
 }
 
 class Bounder {
@@ -95,6 +103,7 @@ void Bounder::measure(double price, Gathering::Care care) {
   reach_ = reach_bound(gathering_, n_, score_.squared());
   cut_ = cuts_.bound(gathering_, score_.squared());
   first_ = small_.survival(price, score_.squared());
+  COTILLION_CHECK(is_survival(reach_.survival) && is_survival(cut_.survival));
 }
 
 // However long rounds are, an update reaches c times as many islands with each of them at most.

@@ -1,5 +1,5 @@
-// What no schedule can beat, whatever its period: the least over round lengths of the objective
-// with the best mixing that rounds so short could allow.
+// The lower bound: what no schedule can beat, whatever its period. It is the least, over round
+// lengths, of the objective with the best mixing that rounds so short could allow.
 #pragma once
 
 #include <functional>

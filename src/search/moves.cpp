@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -46,34 +48,8 @@ bool split(const Grouping& groups, int group, const NetworkModel& network, Rando
   return true;
 }
 
-}  // namespace
-
-Neighbourhood::Neighbourhood(const PairPrices& pairs, int island_count)
-    : n_(island_count), kept_(std::min(n_ - 1, kKeptMax)) {
-  std::vector<IslandId> others(std::size_t(n_), 0);
-  for (IslandId i = 0; i < n_; ++i) {
-    std::iota(others.begin(), others.end(), 0);
-    const auto rank = [&](IslandId j) { return std::pair(j == i ? -1.0 : pairs.price(i, j), j); };
-    std::partial_sort(others.begin(), others.begin() + kept_ + 1, others.end(),
-                      [&](IslandId a, IslandId b) { return rank(a) < rank(b); });
-    nearest_.insert(nearest_.end(), others.begin() + 1, others.begin() + kept_ + 1);
-  }
-}
-
-IslandId Neighbourhood::draw(IslandId island, Random& random) const {
-  const std::int64_t kind = random.between(0, 3);
-  if (kind == 0) {
-    const auto other = IslandId(random.between(0, n_ - 2));
-    return other < island ? other : other + 1;
-  }
-  const double unit = random.unit();
-  const int rank = std::min(int(unit * unit * kept_), kept_ - 1);
-  return nearest_[std::size_t(island) * kept_ + rank];
-}
-
-bool draw_move(const RoundState& round, const Neighbourhood& neighbourhood, int around,
-               const NetworkModel& network, Random& random, Move& move) {
-  const Grouping& groups = round.groups;
+bool draw(const Grouping& groups, const Neighbourhood& neighbourhood, int around,
+          const NetworkModel& network, Random& random, Move& move) {
   const int n = groups.island_count();
   if (n < 2) return false;
   const IslandId island =
@@ -121,6 +97,49 @@ bool draw_move(const RoundState& round, const Neighbourhood& neighbourhood, int 
   remove(move.fresh[1], back);
   insert(move.fresh[1], island);
   return !(groups.size(here) == 1 && groups.size(there) == 1);
+}
+
+// Groups are replaced by cliques of as many islands, none of them empty.
+void check_move(const Grouping& groups, const Move& move) {
+  int before = 0, after = 0;
+  for (const int group : move.gone) before += groups.size(group);
+  for (const auto& clique : move.fresh) {
+    COTILLION_CHECK(!clique.empty());
+    after += int(clique.size());
+  }
+  COTILLION_CHECK(before == after);
+}
+
+}  // namespace
+
+Neighbourhood::Neighbourhood(const PairPrices& pairs, int island_count)
+    : n_(island_count), kept_(std::min(n_ - 1, kKeptMax)) {
+  std::vector<IslandId> others(std::size_t(n_), 0);
+  for (IslandId i = 0; i < n_; ++i) {
+    std::iota(others.begin(), others.end(), 0);
+    const auto rank = [&](IslandId j) { return std::pair(j == i ? -1.0 : pairs.price(i, j), j); };
+    std::partial_sort(others.begin(), others.begin() + kept_ + 1, others.end(),
+                      [&](IslandId a, IslandId b) { return rank(a) < rank(b); });
+    nearest_.insert(nearest_.end(), others.begin() + 1, others.begin() + kept_ + 1);
+  }
+}
+
+IslandId Neighbourhood::draw(IslandId island, Random& random) const {
+  const std::int64_t kind = random.between(0, 3);
+  if (kind == 0) {
+    const auto other = IslandId(random.between(0, n_ - 2));
+    return other < island ? other : other + 1;
+  }
+  const double unit = random.unit();
+  const int rank = std::min(int(unit * unit * kept_), kept_ - 1);
+  return nearest_[std::size_t(island) * kept_ + rank];
+}
+
+bool draw_move(const RoundState& round, const Neighbourhood& neighbourhood, int around,
+               const NetworkModel& network, Random& random, Move& move) {
+  if (!draw(round.groups, neighbourhood, around, network, random, move)) return false;
+  check_move(round.groups, move);
+  return true;
 }
 
 }  // namespace cotillion

@@ -1,6 +1,6 @@
-// Small changes of one round: islands swap cliques or move, cliques merge or split. Partners are
-// sought among the near more often than among the far, and cliques that hold a round up are
-// changed more often than others.
+// Moves of the annealer, which are small changes of one round: islands swap cliques or move,
+// cliques merge or split. Partners are drawn among the near more often than among the far, and
+// cliques that hold a round up are changed more often than others.
 #pragma once
 
 #include <vector>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "base/infinity.hpp"
 
 namespace cotillion {
@@ -183,6 +184,7 @@ class Looker {
     return limit_;
   }
   void take(Neighbour neighbour) {
+    COTILLION_CHECK(neighbour.standing.value <= limit_ && !neighbour.change.empty());
     for (Neighbour& known : found_.best)
       if (known.kind == neighbour.kind) {
         if (neighbour.standing.value < known.standing.value) known = std::move(neighbour);
@@ -223,6 +225,7 @@ Standing descended(const NetworkModel& network, const Score& score, const Rules&
         neighbours_of(network, score, rules, from.schedule, cache, most, stop, kBetter);
     if (around.best.empty() || around.best[0].standing.value >= from.value * kBetter) break;
     const std::string name = from.schedule.name;
+    COTILLION_CHECK(around.best[0].standing.value < from.value);
     from = around.best[0].standing;
     from.schedule.name = name;
   }

@@ -1,5 +1,6 @@
-// All schedules one small step away: an island moves, two swap, two cliques merge, a round is
-// left out. They show what keeps a schedule from being better, and that no single step does it.
+// The neighbourhood of a schedule: all schedules that are one small step away. An island moves, two
+// swap, two cliques merge, or a round is left out. They show what keeps a schedule from being
+// better, and that no single step improves it.
 #pragma once
 
 #include <functional>

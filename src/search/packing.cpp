@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -21,7 +23,10 @@ bool Packer::fits(const std::vector<IslandId>& clique, const KnownClique* before
                   double price_most) {
   KnownClique& known = cache_.find(clique);
   if (before != nullptr)
-    for (const LaneLoad& load : before->loads) streams_[load.lane] -= load.streams;
+    for (const LaneLoad& load : before->loads) {
+      streams_[load.lane] -= load.streams;
+      COTILLION_CHECK(streams_[load.lane] >= 0);
+    }
   double pace = 0;
   for (const LaneLoad& load : known.loads)
     pace = std::max(pace, cache_.pace(load.lane, streams_[load.lane] + load.streams));
@@ -84,6 +89,7 @@ Round Packer::pack(int size, double price_most, Random& random) {
       for (const IslandId member : clique) ++meetings_[member];
     cliques.push_back({std::move(clique), {}});
   }
+  COTILLION_CHECK(std::none_of(which.begin(), which.end(), [](int clique) { return clique < 0; }));
   met_.push_back(std::move(which));
   return completed(std::move(cliques), n_);
 }

@@ -1,6 +1,6 @@
-// Rounds that fit into a given time by construction: cliques are grown one island at a time, as
-// long as no lane gets more streams than that time allows. Those who have met in earlier rounds
-// are avoided, so that updates spread.
+// Greedy packing of rounds that fit into a given time by construction. Cliques are grown one island
+// at a time, as long as no lane gets more streams than that time allows. Islands that have met in
+// earlier rounds are kept apart where possible, so that updates spread.
 #pragma once
 
 #include "base/random.hpp"

@@ -1,6 +1,6 @@
-// What it takes for two islands to meet at all: any clique of both has their two streams on these
-// lanes and lasts at least as long as their flight. Bounds start here, and so does the search for
-// partners that are near in time rather than in distance.
+// Prices of pairs: what it takes for two islands to meet at all. Any clique of both has their two
+// streams on these lanes and lasts at least as long as their flight. Bounds start here, and so does
+// the search for partners that are near in time rather than in distance.
 #pragma once
 
 #include <vector>

@@ -3,18 +3,30 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
+
 namespace cotillion {
+namespace {
+
+// How many partitions there are of so many islands (Bell's numbers).
+constexpr int kPartitions[] = {1, 1, 2, 5, 15, 52, 203, 877, 4140, 21'147};
+static_assert(std::size(kPartitions) == kSmallIslandsMax + 1);
+
+}  // namespace
 
 PartitionTable::PartitionTable(const NetworkModel& network, const Score& score, const Rules& rules)
     : n_(network.map().island_count()), squared_(score.squared()) {
   CliqueCache cache(network, score.settings().fragments);
   const auto& pins = rules.pinned();
-  for (const Round& round : every_round(n_))
+  const std::vector<Round> rounds = every_round(n_);
+  COTILLION_CHECK(n_ <= kSmallIslandsMax && int(rounds.size()) == kPartitions[n_]);
+  for (const Round& round : rounds)
     if (std::find(pins.begin(), pins.end(), round) != pins.end() || rules.allows(round))
       add(round, score.settings(), cache);
   std::sort(partitions_.begin(), partitions_.end(), [](const Partition& a, const Partition& b) {
     return std::pair(a.length, a.e1) < std::pair(b.length, b.e1);
   });
+  COTILLION_CHECK(count() <= allowed_ && allowed_ <= std::int64_t(rounds.size()));
   tabulate();
 }
 
@@ -33,6 +45,7 @@ void PartitionTable::add(const Round& round, const PlanSettings& settings, Cliqu
     for (const IslandId island : state.groups.members(c))
       partition.cliques[c] = std::uint16_t(partition.cliques[c] | 1u << island);
   if (n_ > 1) partition.e1 = e_of_one(state.groups, squared_);
+  COTILLION_CHECK(partition.count <= n_ && partition.length >= partition.price * (1 - 1e-12));
   partitions_.push_back(std::move(partition));
 }
 

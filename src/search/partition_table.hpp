@@ -1,6 +1,6 @@
-// The rounds of a small map that a proof looks at, priced, and what one, two or three of them in
-// a row leave of a generation. A proof asks for billions of pairs, so that cliques are sets of
-// bits here and what a pair of cliques adds stands in a table.
+// All partitions of a small map, priced, and what one, two or three of them in a row leave of a
+// generation. A proof asks for billions of pairs, so cliques are sets of bits here, and what a pair
+// of cliques adds stands in a table.
 //
 // Legend: x, y, z partitions; e₁(x), e₂(x, y), e₃(x, y, z) what one, two and three rounds leave
 // (mixing.hpp); f(x, y) = (e₁(x) + e₁(y))/2 + e₂(x, y).

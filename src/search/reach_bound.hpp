@@ -1,4 +1,4 @@
-// How far an update can have got after some rounds, and what must survive of it then.
+// The reach bound: how far an update can have got after some rounds, and what must survive of it.
 //
 // supp_i(h) is the number of islands of whose updates island i has heard after h rounds: the
 // nonzeros of row i of Φ. After the first round it is the size of i's clique. A further round

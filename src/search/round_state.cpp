@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -11,6 +13,32 @@ double crowded_pace(const KnownClique& clique, const std::vector<int>& streams,
   for (const LaneLoad& load : clique.loads)
     pace = std::max(pace, cache.pace(load.lane, streams[load.lane]));
   return pace;
+}
+
+// What is kept by group has one entry for each group, and these are the same cliques.
+void check_groups(const RoundState& state) {
+  const auto count = std::size_t(state.groups.count());
+  COTILLION_CHECK(state.cliques.size() == count && state.paces.size() == count &&
+                  state.costs.size() == count);
+}
+void check_members(const RoundState& state, int group) {
+  const auto members = state.groups.members(group);
+  const std::vector<IslandId>& known = state.cliques[group]->islands;
+  COTILLION_CHECK(std::equal(members.begin(), members.end(), known.begin(), known.end()));
+}
+
+// The islands of the groups that go are those of the cliques that come.
+void check_same_islands(const Grouping& groups, std::span<const int> gone,
+                        std::span<const std::vector<IslandId>> fresh) {
+  std::size_t before = 0, after = 0;
+  for (const int group : gone) before += std::size_t(groups.size(group));
+  for (const auto& clique : fresh) {
+    COTILLION_CHECK(!clique.empty());
+    after += clique.size();
+    for (const IslandId island : clique)
+      COTILLION_CHECK(std::find(gone.begin(), gone.end(), groups.group_of(island)) != gone.end());
+  }
+  COTILLION_CHECK(before == after);
 }
 
 void total(RoundState& state) {
@@ -37,6 +65,8 @@ RoundState state_of(const Round& round, CliqueCache& cache) {
     state.costs.push_back(cache.cost(*clique, state.paces.back()));
   }
   total(state);
+  check_groups(state);
+  for (int c = 0; c < state.groups.count(); ++c) check_members(state, c);
   return state;
 }
 
@@ -49,10 +79,15 @@ Round round_of(const RoundState& state) {
 bool replace(const RoundState& from, std::span<const int> gone,
              std::span<const std::vector<IslandId>> fresh, double price_most, CliqueCache& cache,
              RoundState& into) {
+  check_groups(from);
+  check_same_islands(from.groups, gone, fresh);
   const double payload = double(cache.network().payload().count);
   into.streams = from.streams;
   for (const int group : gone)
-    for (const LaneLoad& load : from.cliques[group]->loads) into.streams[load.lane] -= load.streams;
+    for (const LaneLoad& load : from.cliques[group]->loads) {
+      into.streams[load.lane] -= load.streams;
+      COTILLION_CHECK(into.streams[load.lane] >= 0);
+    }
   // New cliques take the numbers of old ones; what is left over is added, or taken from the end.
   into.cliques = from.cliques;
   into.paces = from.paces;
@@ -106,6 +141,8 @@ bool replace(const RoundState& from, std::span<const int> gone,
   total(into);
   if (into.price > price_most) return false;
   into.groups = Grouping(std::move(which), int(into.cliques.size()));
+  check_groups(into);
+  for (const int number : numbers) check_members(into, number);
   return true;
 }
 

@@ -1,5 +1,5 @@
-// One round while it is being searched: its cliques, what they put on lanes, what they cost.
-// A proposal is a copy with some cliques replaced; only lanes of these are touched, and only
+// One round while it is being searched: its cliques, their streams on lanes, and their cost. A
+// proposal is a copy with some cliques replaced. Only the lanes of these are touched, and only
 // cliques on such lanes are priced again.
 #pragma once
 

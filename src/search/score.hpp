@@ -1,4 +1,4 @@
-// A schedule's standing during a search, in the planner's own terms: what make_plan will say.
+// The objective during a search, from prices and mixing: what make_plan will say of a schedule.
 #pragma once
 
 #include <utility>

@@ -126,6 +126,7 @@ class Search {
     if (std::any_of(kept_.begin(), kept_.end(), same)) return;
     kept_.insert(std::upper_bound(kept_.begin(), kept_.end(), standing, ahead), standing);
     if (kept_.size() > kKept) kept_.pop_back();
+    COTILLION_CHECK(!kept_.empty() && kept_[0].value <= standing.value * (1 + 1e-9));
   }
 
   // Prices every seed; the best of each family stands for it.
@@ -268,6 +269,7 @@ class Search {
     if (!exact.best.schedule.rounds.empty()) kept_.insert(kept_.begin(), exact.best);
     result_.period_proven = exact.period_proven;
     result_.certified = exact.period_proven == result_.period_max && !kept_.empty();
+    COTILLION_CHECK(kept_.empty() || kept_[0].value <= to_beat.value * (1 + 1e-9));
     result_.class_size = exact.class_size;
     if (result_.certified) result_.bound = RealDuration::from_ps(incumbent());
     trace();
@@ -305,6 +307,7 @@ class Search {
           result_.class_size, result_.period_max);
     }
     if (!result_.found) return;
+    COTILLION_CHECK(rules_.allows(result_.schedule));
     // A bound above what was found would be no bound; rounding may lift it a little.
     COTILLION_CHECK(result_.bound <= result_.plan.staleness() * (1 + 1e-9));
     result_.bound = std::min(result_.bound, result_.plan.staleness());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "plan/named_schedule.hpp"
 #include "search/packing.hpp"
 #include "search/round_state.hpp"
@@ -65,6 +66,8 @@ class SeedMaker {
     if (rounds.empty()) return;
     schedule.rounds = std::move(rounds);
     if (!connects_all(schedule, n_)) return;
+    COTILLION_CHECK(int(schedule.rounds.size()) <=
+                    std::max(period_max_, int(rules_.pinned().size())));
     seeds_.push_back({family, std::move(schedule)});
   }
 

@@ -1,5 +1,5 @@
-// Where searches begin: schedules of families that are known to mix well or to be cheap, laid out
-// along a line of neighbours. docs/understand/model.md lists them.
+// Seeds: the schedules from which searches begin. They belong to families that are known to mix
+// well or to be cheap, laid out along a line of neighbours. docs/understand/model.md lists them.
 #pragma once
 
 #include <functional>

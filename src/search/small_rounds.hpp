@@ -1,5 +1,5 @@
-// On small maps every round can be priced, congestion between its cliques included. What the best
-// of those that cost no more than a price leaves of an update is then known exactly: its e(1).
+// The best e(1) of a small map. There every round can be priced, congestion between its cliques
+// included. What the best of those within a price leaves of an update is then known exactly.
 #pragma once
 
 #include <vector>

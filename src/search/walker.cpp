@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "base/infinity.hpp"
 
 namespace cotillion {
@@ -72,6 +73,8 @@ void Walker::settle(double price, double delay, double area) {
   length_ = score_.length(price, groupings());
   value_ = score_.value(length_, delay, area);
   if (value_ < best_.value * (1 - 1e-12)) best_ = {schedule(), value_, length_, area_};
+  COTILLION_CHECK(best_.value <= value_ * (1 + 1e-9));
+  COTILLION_CHECK(pinned_.size() == rounds_.size());
 }
 
 // A cache that is full is emptied; what is still needed is looked up afresh. Nothing else changes,
@@ -118,6 +121,7 @@ bool Walker::try_local(double most, Random& random) {
   const double length = score_.length(price, groups);
   const double area = meter_.changed(r, spare_->groups, score_.area_at(most, length, delay));
   if (!std::isfinite(area)) return false;
+  COTILLION_CHECK(area_least <= area * (1 + 1e-9));  // or good moves have been refused unseen
   meter_.accept();
   rounds_[r].swap(spare_);
   settle(price, delay, area);
@@ -174,6 +178,9 @@ bool Walker::try_rounds(double most, const WalkSettings& settings, const std::ve
     pinned.push_back(order[k] >= 0 && is_pinned(order[k]));
     if (order[k] >= 0) rounds[k] = std::move(rounds_[order[k]]);
   }
+  // What is pinned stays: it is exempt from every move.
+  COTILLION_CHECK(std::count(pinned.begin(), pinned.end(), true) ==
+                  std::count(pinned_.begin(), pinned_.end(), true));
   rounds_ = std::move(rounds);
   pinned_ = std::move(pinned);
   std::swap(meter_, other_meter_);
@@ -183,6 +190,7 @@ bool Walker::try_rounds(double most, const WalkSettings& settings, const std::ve
 
 void Walker::walk(const WalkSettings& settings, const std::vector<Round>& pool, Random& random,
                   const std::function<bool()>& stop) {
+  COTILLION_CHECK(period() > 0);  // it has begun somewhere
   double heat = settings.hot;
   for (std::int64_t step = 0; step < settings.steps; ++step) {
     if (step % kStepsBetweenQuestions == 0) {

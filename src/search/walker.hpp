@@ -1,6 +1,6 @@
-// One walk of simulated annealing from one schedule. A move changes one round; it is refused at
-// the first sign that the result would be worse than this step tolerates: by the sizes of its
-// cliques, by a crowded lane, by a dear clique, and only then by how badly it mixes.
+// Simulated annealing: one walk from one schedule. A move changes one round. It is refused at the
+// first sign that the result would be worse than this step tolerates: by the sizes of its cliques,
+// by a crowded lane, by a dear clique, and only then by how badly it mixes.
 #pragma once
 
 #include <functional>

@@ -35,7 +35,7 @@ Walked walk(const Floor& floor, std::uint64_t seed, std::size_t held_most) {
   return {walker.best(), walker.evaluated()};
 }
 
-TEST(Walker, GoesTheSameWayHoweverLittleItsBookHolds) {
+TEST(Walker, GoesTheSameWayHoweverLittleItsCacheHolds) {
   const auto floor = floor_of(example_map("geant"));
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const Walked roomy = walk(*floor, seed, CliqueCache::kHeldMost);

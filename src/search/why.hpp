@@ -1,5 +1,6 @@
-// Why this schedule and no other: which rounds set its length, what the nearest alternatives
-// cost, and what a little more memory, access or link rate would be worth, or a link less.
+// Sensitivity of the answer, or why this schedule and no other: which rounds set its length, what
+// the nearest alternatives cost, and what a little more memory, access or link rate would be worth,
+// or what the loss of a link would cost.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Who does the work. The search splits it into tasks whose results do not depend on who does
-// which, nor on how many there are; threads are handed in by those who may have them.
+// Workers run the tasks of a search. What a task yields does not depend on which worker runs it,
+// nor on how many there are. Threads are handed in by those who may have them.
 #pragma once
 
 #include <functional>
