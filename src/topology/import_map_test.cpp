@@ -45,7 +45,7 @@ std::string repeated(const std::string& piece, int times) {
   return text;
 }
 
-const Mistake kMistakes[] = {
+const std::vector<Mistake> kGmlMistakes = {
     {"gml_empty", kGml, "", "f: no graph in the file; GML begins with graph ["},
     {"gml_without_graph", kGml, "node [ id 1 ]", "f: no graph in the file"},
     {"gml_of_nothing", kGml, "graph [ ]", "f: no places in the file"},
@@ -85,6 +85,9 @@ const Mistake kMistakes[] = {
      "graph [ node [ id 0 Latitude 0 Longitude 0 ] node [ id 1 Latitude 0 Longitude 90 ]\n"
      "edge [ source 0 target 1 distance 1 ] ]",
      "f:2:1: links[0].latency: absurd latency: 0–1 is 10008 km"},
+};
+
+const std::vector<Mistake> kCsvMistakes = {
     {"csv_empty", kCsv, "", "f: an empty file"},
     {"csv_blank", kCsv, "\n \r\n\n", "f: an empty file"},
     {"csv_other_columns", kCsv, "from,to\n1,2\n", "f:1:1: a header that is not known"},
@@ -108,6 +111,9 @@ const Mistake kMistakes[] = {
     {"csv_text_behind_quotes", kCsv, csv("\"A\"x,B,1,1"), "text behind a closing quotation mark"},
     {"csv_of_commas", kCsv, std::string(1'000'000, ','), "f:1:1: more than 64 fields"},
     {"csv_of_lines", kCsv, csv(repeated("A,B,1,1\n", 200'000)), "more than 200000 lines"},
+};
+
+const std::vector<Mistake> kJsonMistakes = {
     {"json_empty", kDz, "", "f:1:1: not valid JSON"},
     {"json_cut", kDz, "[\n{\"side_a\": ", "f:2:12: not valid JSON"},
     {"json_number", kDz, "3", "f: no links in the file"},
@@ -141,16 +147,17 @@ const Mistake kMistakes[] = {
 };
 
 TEST(ImportMap, EveryMistakeIsFoundOnItsLineWithARemedy) {
-  for (const Mistake& mistake : kMistakes) {
-    SCOPED_TRACE(mistake.name);
-    const auto result = import_map(mistake.text, "f", mistake.format);
-    ASSERT_FALSE(result.has_value());
-    EXPECT_THAT(to_text(result.error()[0]), HasSubstr(mistake.expected));
-    for (const Diagnostic& diagnostic : result.error()) {
-      EXPECT_FALSE(diagnostic.remedy.empty());
-      EXPECT_TRUE(is_plain(to_text(diagnostic)));
+  for (const auto* mistakes : {&kGmlMistakes, &kCsvMistakes, &kJsonMistakes})
+    for (const Mistake& mistake : *mistakes) {
+      SCOPED_TRACE(mistake.name);
+      const auto result = import_map(mistake.text, "f", mistake.format);
+      ASSERT_FALSE(result.has_value());
+      EXPECT_THAT(to_text(result.error()[0]), HasSubstr(mistake.expected));
+      for (const Diagnostic& diagnostic : result.error()) {
+        EXPECT_FALSE(diagnostic.remedy.empty());
+        EXPECT_TRUE(is_plain(to_text(diagnostic)));
+      }
     }
-  }
 }
 
 TEST(ImportMap, AllMistakesAreReportedUpToAThousand) {
