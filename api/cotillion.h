@@ -1,4 +1,4 @@
-/* The front region for training code. An island's agent (`cotillion island`) exchanges fragments of
+/* The interface of training code. An island's agent (`cotillion island`) exchanges fragments of
  * the model with other islands while training goes on; this is how a training loop hands it copies
  * and takes corrections:
  *

@@ -28,8 +28,9 @@ void run(bool json, Outcome& outcome) {
 void add_clock(CLI::App& app, Outcome& outcome) {
   const auto json = std::make_shared<bool>(false);
   CLI::App* verb = app.add_subcommand(
-      "clock", "Say how far this machine's clock is trusted, and by whom: PTP, chrony, the kernel");
-  verb->add_flag("--json", *json, "Print it as JSON");
+      "clock",
+      "Say how exact this machine's clock is, and who says so: PTP, chrony or the kernel.");
+  verb->add_flag("--json", *json, "Print one JSON object instead of text");
   verb->callback([json, &outcome] { run(*json, outcome); });
 }
 

@@ -73,20 +73,24 @@ void run(const Options& options) {
 void add_compare(CLI::App& app, Outcome&) {
   const auto options = std::make_shared<Options>();
   CLI::App* compare = app.add_subcommand(
-      "compare", "Every schedule and every rival on a map in one table, best first");
+      "compare", "Put every schedule beside what people use today, in one table, best first.");
   add_settings(*compare, *options);
-  compare->add_option("--local-steps", options->local_steps, "H of blocking local SGD (default 8)")
+  compare
+      ->add_option("--local-steps", options->local_steps,
+                   "Steps between exchanges of local SGD, H (default 8)")
       ->check(CLI::Range(1, 1'000'000));
-  compare->add_option("--diloco-steps", options->diloco_steps, "H of DiLoCo (default 50)")
+  compare
+      ->add_option("--diloco-steps", options->diloco_steps,
+                   "Steps between exchanges of DiLoCo, H (default 50)")
       ->check(CLI::Range(1, 1'000'000));
   compare
       ->add_option("--plan", options->plans,
-                   "A plan that `cotillion plan -o` wrote, to be scored too; may be repeated")
+                   "Also score this plan, which `cotillion plan -o` wrote; may be repeated")
       ->allow_extra_args(false);
   add_seed(*compare, options->seed, "the random pairs");
   compare
       ->add_option("--ring", options->ring,
-                   "Order of the ring, as LON,NYC,… (default: the best is sought)")
+                   "Order of the ring, as LON,NYC,… (default: the best is found)")
       ->delimiter(',')
       ->allow_extra_args(false);
   compare->callback([options] { run(*options); });

@@ -248,44 +248,50 @@ void run(const Options& options, Outcome& code) {
 void add_coordinator(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "coordinator", "Hand a plan to islands and edges, begin round one, collect what they report");
-  verb->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote")->required();
-  verb->add_option("--listen", options->listen,
-                   "Where members call (default 127.0.0.1:29800; streams are in the clear)");
-  verb->add_option("--rounds", options->rounds, "How many (default: one period)")
+      "coordinator",
+      "Hand a plan to islands and edges, start round one, collect what they report.");
+  verb->add_option("PLAN", options->plan, "A plan, as `cotillion plan -o` writes it")->required();
+  verb->add_option(
+      "--listen", options->listen,
+      "Address on which members call (default 127.0.0.1:29800). There is no encryption");
+  verb->add_option("--rounds", options->rounds, "Number of rounds (default: one period)")
       ->check(CLI::Range(1, 1'000'000));
   verb->add_option("--start-in", options->start_in,
-                   "From everyone's readiness to round one (default 2s)");
+                   "Time from when everyone is ready to round one (default 2s)");
   verb->add_option("--join-within", options->join_within,
-                   "How long members are waited for (default 60s)");
+                   "How long the coordinator waits for members to join (default 60s)");
   verb->add_option("--grace", options->grace,
-                   "How long an edge waits for a chunk beyond its latest planned arrival; clocks "
-                   "must be known better (default 1ms)");
-  verb->add_option("--exchange", options->exchange,
-                   "whole: copied at a round's start, merged at its end; streamed: by fragments")
+                   "How long an edge waits for a chunk beyond its latest planned arrival (default "
+                   "1ms). Clocks must be known better than that");
+  verb->add_option(
+          "--exchange", options->exchange,
+          "whole (default): the model is copied when a round starts and merged when it ends; "
+          "streamed: in fragments")
       ->check(CLI::IsMember({"whole", "streamed"}));
-  verb->add_option("--fragments", options->fragments, "Of a streamed exchange (default 8)")
+  verb->add_option("--fragments", options->fragments,
+                   "Number of fragments in a streamed exchange (default 8)")
       ->check(CLI::Range(1, 4096));
   verb->add_option("--progress", options->progress,
-                   "The share of what an island learned while a copy flew that a merge keeps "
-                   "(default 1: all, as in the paper; docs/understand/study.md)");
+                   "Share that a merge keeps of what an island learned while its copy was in "
+                   "flight (default 1: all, as in the paper; docs/understand/study.md)");
   verb->add_option("--missing", options->missing,
-                   "In place of contributions that are missing: mean (default), the average of "
-                   "those that came, or own, the island's own")
+                   "What replaces a contribution that is missing. mean (default): the average of "
+                   "those that came; own: the island's own copy")
       ->check(CLI::IsMember({"mean", "own"}));
-  verb->add_option("--element", options->element, "On the wire: f32 (default), bf16 or i32")
+  verb->add_option("--element", options->element, "Format of numbers on the wire (default f32)")
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));
   verb->add_option("--exponent", options->exponent,
-                   "Of i32: values are whole multiples of 2^exponent (default 0)")
+                   "With i32, values are whole multiples of 2^exponent (default 0)")
       ->check(CLI::Range(-128, 127));
   verb->add_option("--port", options->port,
-                   "UDP port of the multicast groups; shard s uses port + s (default 29900)")
+                   "UDP port of the multicast groups (default 29900); shard s uses port + s")
       ->check(CLI::Range(1, 65'536 - kShardsMax));
   verb->add_option("--shards", options->shards,
-                   "Threads that share the work at every member (default 1)")
+                   "Number of threads that share the work at every member (default 1)")
       ->check(CLI::Range(1, kShardsMax));
   verb->add_option("--on-loss", options->on_loss,
-                   "When a member is lost: go-on, the others play on; stop, the job ends")
+                   "What happens when a member is lost. go-on (default): the others play on; stop: "
+                   "the job ends")
       ->check(CLI::IsMember({"go-on", "stop"}));
   verb->add_option("-o,--output", options->output, "Write the outcome as JSON");
   verb->add_flag("--json", options->json, "Print the outcome as JSON");

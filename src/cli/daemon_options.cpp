@@ -9,12 +9,14 @@
 namespace cotillion::cli {
 
 void add_daemon_options(CLI::App& verb, DaemonOptions& options) {
-  verb.add_option("--metrics", options.metrics,
-                  "ADDRESS:PORT on which /metrics (Prometheus) and /status (JSON) are served, to "
-                  "whoever asks (default: nowhere)");
-  verb.add_option("--log", options.log,
-                  "logfmt or json, a line for each event on stderr (default: words on a terminal, "
-                  "logfmt elsewhere)")
+  verb.add_option(
+      "--metrics", options.metrics,
+      "Serve /metrics (Prometheus) and /status (JSON) on ADDRESS:PORT, without a password "
+      "(default: nowhere)");
+  verb.add_option(
+          "--log", options.log,
+          "Form of the log on stderr, one line for each event (default: words on a terminal, "
+          "logfmt elsewhere)")
       ->check(CLI::IsMember({"logfmt", "json"}));
 }
 

@@ -33,17 +33,19 @@ int run(const Options& options) {
 
 void add_edge(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("edge", "Sum the streams of an island's cliques, send one stream in");
+  CLI::App* verb = app.add_subcommand(
+      "edge",
+      "The daemon in front of an island: sums the streams of its clique and sends one stream in.");
   options->common.add_to(*verb);
   verb->add_flag("--direct", options->direct,
-                 "Take packets from the driver by AF_XDP, where it can (root; one shard)");
+                 "Take packets from the driver by AF_XDP where it can; needs root and one shard");
   verb->add_option("--lose", options->lose,
-                   "Lose this much of what comes, in percent, to see what happens (default 0)")
+                   "Lose this percentage of the packets that come, to see what happens (default 0)")
       ->check(from_to(0, 100));
-  verb->add_option("--lose-sums", options->lose_sums, "Lose this much of what goes to the island")
+  verb->add_option("--lose-sums", options->lose_sums,
+                   "Lose this percentage of the packets to the island (default 0)")
       ->check(from_to(0, 100));
-  verb->add_option("--seed", options->seed, "Of these losses (default 1)")->check(a_seed());
+  verb->add_option("--seed", options->seed, "Seed of these losses (default 1)")->check(a_seed());
   verb->callback([options, &outcome] { outcome.code = run(*options); });
 }
 

@@ -133,7 +133,7 @@ void generate(const Options& options) {
 
 void add_common(CLI::App* verb, Options& options) {
   verb->add_option("--payload", options.payload,
-                   "Model state each island sends a round (default 1GB)");
+                   "Model state that each island sends in a round (default 1GB)");
   verb->add_option("--access", options.access, "Access rate of every island (default 20Gbps)");
   verb->add_option("--memory", options.memory, "Memory of every edge (default 32GB)");
   verb->add_option("-o,--output", options.output, "Write the map here (TOML)");
@@ -145,13 +145,14 @@ void add_common(CLI::App* verb, Options& options) {
 void add_import(CLI::App& topology) {
   const auto options = std::make_shared<Options>();
   CLI::App* importer = topology.add_subcommand(
-      "import", "Make a map of a foreign file: GML, CSV, doublezero link list --json");
+      "import",
+      "Make a map of a foreign file: GML, CSV, or what doublezero link list --json prints.");
   importer->add_option("FILE", options->file, "The foreign file (docs/reference/files.md)")
       ->required();
   importer->add_option("--format", options->format,
                        "gml, csv or doublezero (default: by the file's name or content)");
   importer->add_option("--name", options->name, "Name of the map");
-  importer->add_option("--source", options->source, "Where the figures come from, for the map");
+  importer->add_option("--source", options->source, "Where the figures come from; kept in the map");
   importer->add_option("--rate", options->rate,
                        "Rate of links in formats that give none (default 100Gbps)");
   importer->add_flag("--merge-metros", options->merge_metros,
@@ -160,7 +161,7 @@ void add_import(CLI::App& topology) {
                      "The latencies of a CSV or JSON file are round trips: halve them");
   importer
       ->add_option("--islands", options->islands,
-                   "Which places are islands, as LON,NYC,… (default: all); others are routers")
+                   "Places that are islands, as LON,NYC,… (default: all); the others are routers")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_common(importer, *options);
@@ -170,8 +171,9 @@ void add_import(CLI::App& topology) {
 void add_generate(CLI::App& topology) {
   const auto options = std::make_shared<Options>();
   CLI::App* generator = topology.add_subcommand(
-      "generate", "Make up a map: islands on the globe, fibre latencies, three to five links each");
-  generator->add_option("--islands", options->count, "How many islands")
+      "generate",
+      "Make up a map: islands on the globe, fibre latencies, three to five links each.");
+  generator->add_option("--islands", options->count, "Number of islands")
       ->required()
       ->check(CLI::Range(1, kGeneratedIslandsMax));
   generator->add_option("--seed", options->seed, "Same seed, same map (default 1)")

@@ -40,12 +40,13 @@ int run(const Options& options) {
 void add_island(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "island", "The agent beside training code: sends fragments, hands corrections back");
+      "island", "The daemon beside training code: sends its fragments and hands corrections back.");
   options->common.add_to(*verb);
   verb->add_option("--socket", options->socket,
-                   "Where training code finds it (default /run/cotillion/ISLAND.sock)");
-  verb->add_flag("--rehearse", options->rehearse,
-                 "Without training code: send numbers that every island knows, check every sum");
+                   "Socket on which training code finds it (default /run/cotillion/ISLAND.sock)");
+  verb->add_flag(
+      "--rehearse", options->rehearse,
+      "Run without training code: send numbers that every island knows and check every sum");
   verb->callback([options, &outcome] { outcome.code = run(*options); });
 }
 

@@ -340,56 +340,64 @@ void consult(const Options& options, Outcome& code) {
 void add_lab(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* lab = app.add_subcommand(
-      "lab", "A plan's WAN on this machine: namespaces, emulated links, kernel multicast");
+      "lab",
+      "Make a plan's WAN on this machine and play the plan in it with the real daemons. Uses "
+      "namespaces, emulated links and kernel multicast.");
   const auto add_shared = [&](CLI::App* verb) {
     verb->add_flag("--rootless", options->rootless,
-                   "In a user namespace, as without privileges, even as root");
+                   "Work in a user namespace, as without privileges, even as root");
     verb->add_flag("--json", options->json, "Print one JSON object instead of text");
   };
   lab->add_option(
       "PLAN", options->plans,
-      "What `cotillion plan -o` wrote; several are played one after the other, and have "
-      "a line each");
-  lab->add_flag("--probe", options->probe,
-                "Packets over every link and along every stream's tree, and nobody sums: how exact "
-                "links are, and that each stream crosses its tree once");
+      "A plan, as `cotillion plan -o` writes it. Several are played one after the other and have "
+      "one line each");
+  lab->add_flag(
+      "--probe", options->probe,
+      "Only send packets over every link and along every tree. Tells how exact links are, "
+      "and that each stream crosses its tree once");
   lab->add_option("--scale", options->scale,
-                  "Rates, payload and memory divided by this; times stay (default 1000)")
+                  "Divide rates, payload and memory by this; times stay (default 1000)")
       ->check(CLI::Range(std::int64_t(1), std::int64_t(1'000'000'000)));
-  lab->add_option("--rounds", options->rounds, "How many (default: one period)")
+  lab->add_option("--rounds", options->rounds, "Number of rounds (default: one period)")
       ->check(CLI::Range(1, 1'000'000));
-  lab->add_option("--trains", options->trains, "Over each link alone (default 9)")
+  lab->add_option("--trains", options->trains,
+                  "Number of packet trains over each link in a probe (default 9)")
       ->check(CLI::Range(1, 1000));
   lab->add_option("--faults", options->faults,
-                  "A scenario file, as for `simulate`: what befalls links "
+                  "A file of faults, as for `simulate`, of links and islands that die "
                   "(docs/reference/files.md)");
   lab->add_option("--grace", options->grace,
-                  "How long an edge waits for a chunk beyond its latest planned arrival; rounds "
-                  "have twice that as slack (default 50ms)");
-  lab->add_option("--exchange", options->exchange,
-                  "whole: copied at a round's start, merged at its end; streamed: by fragments")
+                  "How long an edge waits for a chunk beyond its latest planned arrival (default "
+                  "50ms). Rounds have twice that as slack");
+  lab->add_option(
+         "--exchange", options->exchange,
+         "whole (default): the model is copied when a round starts and merged when it ends; "
+         "streamed: in fragments")
       ->check(CLI::IsMember({"whole", "streamed"}));
-  lab->add_option("--fragments", options->fragments, "Of a streamed exchange (default 8)")
+  lab->add_option("--fragments", options->fragments,
+                  "Number of fragments in a streamed exchange (default 8)")
       ->check(CLI::Range(1, 4096));
-  lab->add_option("--element", options->element, "On the wire: f32 (default), bf16 or i32")
+  lab->add_option("--element", options->element, "Format of numbers on the wire (default f32)")
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));
   lab->add_option("--rival", options->rivals,
-                  "A command that averages the states over the same links afterwards, and says how "
-                  "long it takes (docs/use/lab.md); several may be given")
+                  "A program that averages the same states over the same links afterwards "
+                  "(docs/use/lab.md); may be repeated")
       ->type_name("COMMAND")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   lab->add_option("--rival-times", options->rival_times,
-                  "How often; the first is not counted (default 6)")
+                  "Number of times that a rival averages; the first is not counted (default 6)")
       ->check(CLI::Range(2, 900));
   lab->add_option("-o,--output", options->output, "Write the measured outcome as JSON");
   lab->add_option("--simulated", options->simulated,
-                  "Write the simulated one, too: `cotillion report` puts both beside the plan");
+                  "Also write the simulated outcome; `cotillion report` puts both beside the plan");
   lab->add_option("--queue", options->queue,
-                  "The longest wait at a link; longer queues lose their tail (default 100ms)");
+                  "Longest wait at a link; longer queues lose their tail (default 100ms)");
   add_seed(*lab, options->seed, "the faults");
   add_shared(lab);
-  CLI::App* doctor = lab->add_subcommand("doctor", "What this machine lacks, and how to get it");
+  CLI::App* doctor =
+      lab->add_subcommand("doctor", "Say what this machine lacks for a lab, and how to get it.");
   add_shared(doctor);
   doctor->callback([options, &outcome] { consult(*options, outcome); });
   lab->callback([options, &outcome, lab, doctor] {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
+#include "cli/help_text.hpp"
+#include "cli/verb_guide.hpp"
 #include "cli/verbs.hpp"
 #include "cli/world.hpp"
 #include "commit.hpp"
@@ -13,31 +16,14 @@
 namespace {
 
 constexpr const char* kAbout =
-    "Cotillion plans how islands of compute exchange model updates over a wide area network:\n"
-    "who meets whom, when each sends and how fast, and how stale updates become.\n\n"
-    "  cotillion topology check MAP.toml     what is wrong with a map\n"
-    "  cotillion topology show  MAP.toml     islands, links, latencies, trees, a drawing\n"
-    "  cotillion topology import FILE        a map from GML, CSV or DoubleZero's link list\n"
-    "  cotillion topology generate           a made-up map of any size\n"
-    "  cotillion plan           MAP.toml     the best schedule, or a given one; -o PLAN.json\n"
-    "  cotillion whatif         MAP.toml     the best plan before and after a change to the map\n"
-    "  cotillion simulate       PLAN.json    a plan played packet by packet, with faults\n"
-    "  cotillion routes         PLAN.json    multicast routes for Linux routers, groups for PIM\n"
-    "  cotillion lab            PLAN.json    its WAN on this machine: links measured, trees "
-    "proven\n"
-    "  cotillion coordinator    PLAN.json    the one whom islands and edges call to play a plan\n"
-    "  cotillion edge | island               the daemons of a site\n"
-    "  cotillion clock                       how far this machine's clock is trusted, and by whom\n"
-    "  cotillion train          PLAN.json    real models trained by it, and by its rivals\n"
-    "  cotillion compare        MAP.toml     every schedule and every rival, one table\n"
-    "  cotillion sweep          MAP.toml     how the answer moves with memory, rates, payload\n"
-    "  cotillion report         MAP.toml     all of it as figures and one HTML page\n"
-    "  cotillion report         OUTCOME.json planned, simulated, measured side by side\n\n"
-    "Sizes, times and rates carry their unit: 32GB, 49.4ms, 100Gbps.";
+    "Cotillion plans how islands of compute exchange model updates over a wide area network: who "
+    "meets whom, when each sends and how fast, and how stale updates become.";
 
 constexpr const char* kFooter =
-    "Exit codes: 0 done; 1 the answer is no (infeasible, never settles); 2 used wrongly\n"
-    "(arguments, input files); 3 the world failed (disk, network).";
+    "Sizes, times and rates carry their unit: 32GB, 49.4ms, 100Gbps. `cotillion VERB --help` shows "
+    "the options of a verb and an example.\n"
+    "Exit codes: 0 done; 1 the answer is no (infeasible, never settles); 2 used wrongly "
+    "(arguments, input files); 3 system error (disk, network).";
 
 // CLI11 would only say that a verb is missing.
 void refuse_unknown_verb(const CLI::App& app, const std::string& verb) {
@@ -59,6 +45,7 @@ int main(int argc, char** argv) {
   using namespace cotillion::cli;
   CLI::App app(kAbout, "cotillion");
   app.footer(kFooter);
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version",
                        fmt::format("cotillion {} ({})", COTILLION_VERSION, COTILLION_COMMIT));
   app.require_subcommand(1);
@@ -80,6 +67,7 @@ int main(int argc, char** argv) {
   add_compare(app, outcome);
   add_sweep(app, outcome);
   add_report(app, outcome);
+  guide(app);
   for (CLI::App* verb : app.get_subcommands([](CLI::App*) { return true; }))
     for (CLI::Option* option : verb->get_options())
       if (option->get_items_expected_max() > 0) option->check(not_empty);

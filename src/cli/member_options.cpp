@@ -18,20 +18,22 @@ T value_of(const Result<T>& read, const char* option) {
 }  // namespace
 
 void MemberOptions::add_to(CLI::App& verb) {
-  verb.add_option("--island", island, "Its name in the plan's map")->required();
+  verb.add_option("--island", island, "Name of the island in the plan's map")->required();
   verb.add_option("--coordinator", coordinator,
-                  "Where the coordinator listens (default 127.0.0.1:29800)");
-  verb.add_option("--listen", listen,
-                  "Own address for packets, ADDRESS[:PORT]; others are told it (port 29900 unless "
-                  "given; shard s uses port + s)")
+                  "Address of the coordinator (default 127.0.0.1:29800)");
+  verb.add_option(
+          "--listen", listen,
+          "Own address for packets, ADDRESS[:PORT], which others are told. The port is 29900 "
+          "unless given; shard s uses port + s")
       ->required();
   verb.add_option("--interface", interface,
                   "Address of the interface that multicast uses (default: that of --listen)");
-  verb.add_option("--cores", cores, "Where threads run, one for each shard (default: anywhere)")
+  verb.add_option("--cores", cores,
+                  "Processor cores on which threads run, one for each shard (default: any)")
       ->delimiter(',');
   add_daemon_options(verb, daemon);
   verb.add_option("--join-within", join_within,
-                  "How long the coordinator is waited for (default 60s)");
+                  "How long to wait for the coordinator (default 60s)");
 }
 
 MemberPlace place_of(const MemberOptions& options) {

@@ -163,7 +163,7 @@ std::string schedule_help() {
   std::string help = "A schedule file (.toml), or one of:\n";
   for (const ScheduleName& name : schedule_names())
     help += fmt::format("  {:<11} {}\n", name.name, name.help);
-  return help + "Without it, the best schedule is sought and shown beside these";
+  return help + "Without it, the best schedule is found and shown beside these";
 }
 
 }  // namespace
@@ -172,17 +172,17 @@ void add_plan(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* plan =
       app.add_subcommand("plan",
-                         "Find the best schedule for a map, or price a given one: round length, "
-                         "who sends when and how\n"
-                         "fast, staleness. Ctrl-C ends the search with the best plan so far");
+                         "Find the best schedule for a map, or price a given one. Print its round "
+                         "length, who sends when and how fast, and its staleness. Ctrl-C ends the "
+                         "search with the best plan so far.");
   add_settings(*plan, *options);
   plan->add_option("-s,--schedule", options->schedule, schedule_help());
   plan->add_option("-o,--output", options->output, "Write the plan here (JSON)");
   plan->add_flag("--full", options->full, "Print every link and every edge");
   plan->add_flag(
       "--why", options->why,
-      "Ask of every edge, island and link what more of it would be worth, and plan again "
-      "without each link\n(up to nine islands done anyway, by annealing; this proves it)");
+      "Say what more of every edge, island and link would be worth, and plan again without each "
+      "link. Up to nine islands this is done anyway, by annealing; with --why it is proven");
   add_egress_cap(*plan, *options);
   add_search_options(*plan, options->search);
   plan->callback([options, plan, &outcome] { run(*plan, *options, outcome); });

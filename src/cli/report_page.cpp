@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cli/png.hpp"
+#include "report/svg_palette.hpp"
 
 namespace cotillion::cli {
 
@@ -29,6 +30,7 @@ Json write_page(const PageOptions& options, const IllustratedPage& page,
   for (const NamedFigure& figure : page.figures) {
     if (progress) progress("writing " + figure.name);
     write(figure.name + ".svg", figure.svg);
+    if (options.dark) write(figure.name + "-dark.svg", on_dark_ground(figure.svg));
     if (!options.png) continue;
     const auto png = png_of_svg(figure.svg, options.scale);
     if (!png) throw Stop{kWorldFailed, figure.name + ".png: " + png.error().message};

@@ -12,6 +12,7 @@ namespace cotillion::cli {
 struct PageOptions {
   std::string output;  // a folder
   bool png = true;
+  bool dark = false;  // each figure a second time, for pages with a dark ground
   double scale = 2;
 };
 

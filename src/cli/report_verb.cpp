@@ -22,7 +22,8 @@ struct Options : Settings {
 };
 
 constexpr int kFrontierPoints = 15;
-constexpr const char* kOfOutcomes[] = {"FILE", "--output", "--no-png", "--scale", "--json"};
+constexpr const char* kOfOutcomes[] = {"FILE",   "--output", "--no-png",
+                                       "--dark", "--scale",  "--json"};
 
 // The best schedule for the map, to be shown beside the named ones. After Ctrl-C the best so far.
 SearchStory seek(const Options& options, const LoadedMap& loaded, const PlanSettings& plan,
@@ -132,30 +133,29 @@ void add_report(CLI::App& app, Outcome&) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "report",
-      "Of a map: draw it, its schedules and their rivals, and the best schedule that a search\n"
-      "finds: figures and one HTML page. Ctrl-C ends the search, and the best so far is drawn.\n\n"
-      "Of outcomes: put planned | simulated | measured side by side, clique by clique, with\n"
-      "memory, evictions and links; with -o the cliques are printed and all of it is drawn.\n"
-      "Outcomes of one plan share a table, those that differ by seed alone a column.\n\n"
-      "  cotillion report MAP.toml -o DIR\n"
-      "  cotillion plan MAP.toml -o PLAN.json\n"
-      "  cotillion simulate PLAN.json -o OUTCOME.json\n"
-      "  cotillion report OUTCOME.json [OUTCOME2.json ...] [-o DIR] [--json]");
+      "Draw figures and one HTML page: of a map, or of outcomes beside their plan.\n\n"
+      "Of a map: the map itself, its schedules and their rivals, and the best schedule that a "
+      "search finds. Ctrl-C ends the search, and the best so far is drawn.\n\n"
+      "Of outcomes: planned | simulated | measured side by side, clique by clique, with memory, "
+      "evictions and links. Outcomes of one plan share a table; those that differ by seed alone "
+      "share a column. Without -o they are only printed.");
   verb->add_option("FILE", options->files,
                    "A map (TOML), or outcomes as cotillion simulate -o writes them (JSON); "
                    "docs/reference/files.md")
       ->required();
   add_map_settings(*verb, *options);
   verb->add_option("-o,--output", options->page.output,
-                   "The folder to write to; without it outcomes are only printed");
+                   "Folder to write to; without it outcomes are only printed");
   verb->add_flag("!--no-png", options->page.png, "Write SVG only");
+  verb->add_flag("--dark", options->page.dark,
+                 "Write each figure a second time, NAME-dark.svg, for pages with a dark ground");
   verb->add_option("--scale", options->page.scale, "Pixels per unit of the drawing (default 2)")
       ->check(from_to(0.5, 8));
   verb->add_flag("!--no-search", options->seeks, "Draw named schedules and rivals only");
   options->search.frontier = kFrontierPoints;
   add_search_options(*verb, options->search);
   verb->get_option("--frontier")
-      ->description(fmt::format("Round lengths at which to seek the best area, for the figure "
+      ->description(fmt::format("Number of round lengths at which to find the least area "
                                 "(default {})",
                                 kFrontierPoints));
   verb->callback([options, verb] { run(*verb, *options); });

@@ -214,11 +214,11 @@ void remove(const Options& options) {
 void add_routes(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* routes = app.add_subcommand(
-      "routes", "Multicast routes along a plan's trees: show, install, remove, export");
+      "routes", "Show, install, remove or export the multicast routes of a plan's trees.");
   routes->require_subcommand(1);
   const auto add = [&](const char* name, const char* help, auto verb) {
     CLI::App* sub = routes->add_subcommand(name, help);
-    sub->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote")->required();
+    sub->add_option("PLAN", options->plan, "A plan, as `cotillion plan -o` writes it")->required();
     sub->callback([options, &outcome, verb] {
       verb(*options);
       outcome.code = kDone;
@@ -226,51 +226,55 @@ void add_routes(CLI::App& app, Outcome& outcome) {
     return sub;
   };
   const auto add_sources = [&](CLI::App* sub) {
-    sub->add_option("--source", options->sources,
-                    "What an island sends from, as TYO=192.0.2.1; once for each (default: "
-                    "10.0.x.y, by its number)")
+    sub->add_option(
+           "--source", options->sources,
+           "Address from which an island sends, as TYO=192.0.2.1; may be repeated (default: "
+           "10.0.x.y, by its number)")
         ->allow_extra_args(false);
   };
   const auto add_lock = [&](CLI::App* sub) {
-    sub->add_option("--at", options->at, "Which place of the map this router is")->required();
-    sub->add_option(
-        "--lock", options->lock,
-        "Locked while routes are installed (default: /run/cotillion-routes-PLACE.lock)");
+    sub->add_option("--at", options->at, "Place of the map at which this router is")->required();
+    sub->add_option("--lock", options->lock,
+                    "File that is locked while routes are installed (default: "
+                    "/run/cotillion-routes-PLACE.lock)");
   };
 
-  CLI::App* shower = add("show", "Where each stream comes from and goes, router by router", show);
-  shower->add_option("--at", options->at, "Of this place only");
+  CLI::App* shower =
+      add("show", "Print where each stream comes from and goes, router by router.", show);
+  shower->add_option("--at", options->at, "Show this place only");
   add_sources(shower);
   shower->add_flag("--json", options->json, "Print one JSON object instead of text");
 
   CLI::App* installer =
-      add("install", "Give this machine's kernel the routes of a place, until Ctrl-C or SIGTERM",
+      add("install", "Give this machine's kernel the routes of a place, until Ctrl-C or SIGTERM.",
           install);
   add_lock(installer);
   installer
       ->add_option("--interface", options->interfaces,
-                   "Which interface leads to a neighbour, as HKG=eth1; once for each")
+                   "Interface that leads to a neighbour, as HKG=eth1; once for each")
       ->allow_extra_args(false);
-  installer->add_option("--island", options->island, "The interface to the island at this place");
-  installer->add_option("--edge", options->edge,
-                        "The interface to the edge at this place (default: the island's, with the "
-                        "edge in line)");
+  installer->add_option("--island", options->island, "Interface to the island at this place");
+  installer->add_option(
+      "--edge", options->edge,
+      "Interface to the edge at this place (default: that of the island, with the "
+      "edge in line)");
   add_sources(installer);
 
   CLI::App* remover =
-      add("remove", "End the `routes install` of a place, and with it its routes", remove);
+      add("remove", "End the `routes install` of a place, and with it its routes.", remove);
   add_lock(remover);
 
   CLI::App* exporter =
-      add("export", "Groups, sources and receivers, for networks that build trees by PIM",
+      add("export", "Print groups, sources and receivers, for networks that build trees by PIM.",
           export_groups);
   exporter
-      ->add_option("--format", options->format,
-                   "groups: a table; frr-pim: memberships for FRR; frr-static: the plan's trees as "
-                   "FRR's static routes (default groups)")
+      ->add_option(
+          "--format", options->format,
+          "groups (default): a table; frr-pim: memberships for FRR; frr-static: the plan's trees "
+          "as FRR's static routes")
       ->check(CLI::IsMember({"groups", "frr-pim", "frr-static"}));
   add_sources(exporter);
-  exporter->add_flag("--json", options->json, "Print one JSON object, every router's entries too");
+  exporter->add_flag("--json", options->json, "Print one JSON object with every router's entries");
 }
 
 }  // namespace cotillion::cli

@@ -124,21 +124,21 @@ void add_search_options(CLI::App& verb, SearchOptions& options) {
   const auto search = [](CLI::Option* option) { option->group(kSearchGroup); };
   search(add_seed(verb, options.seed, "the annealing"));
   search(verb.add_option("--steps", options.steps,
-                         "Steps of annealing in all: 200000, 200k, 2M (default: as the size of "
-                         "the map suggests)"));
+                         "Total steps of annealing: 200000, 200k, 2M (default: by the size of the "
+                         "map)"));
   search(verb.add_option("--budget", options.budget,
-                         "Search for this long instead (60s); the answer then depends on the "
-                         "machine and is not reproducible"));
+                         "Search for this long instead (60s). The answer then depends on the "
+                         "machine and cannot be reproduced"));
   search(verb.add_option("--threads", options.threads,
-                         "Threads (default: as many as the machine has); the answer is the same "
-                         "with any number")
+                         "Number of threads (default: as many as the machine has). The answer is "
+                         "the same with any number")
              ->check(at_least(1, "leave it out to use the whole machine")));
   search(verb.add_flag("!--no-exact", options.exact,
                        "Anneal small maps too, without proof that nothing is better"));
   search(verb.add_option("--frontier", options.frontier,
-                         "Also seek the best area at this many round lengths (--json)")
+                         "Also find the least area at this many round lengths (--json)")
              ->check(at_least(1, "a dozen draws a curve")));
-  search(verb.add_option("--resume", options.resume, "Start from this plan (PLAN.json) too"));
+  search(verb.add_option("--resume", options.resume, "Also start from this plan (PLAN.json)"));
 
   const auto constraint = [](CLI::Option* option) { option->group(kConstraintsGroup); };
   constraint(verb.add_option("--together", options.together,
@@ -148,10 +148,12 @@ void add_search_options(CLI::App& verb, SearchOptions& options) {
   constraint(verb.add_option("--apart", options.apart,
                              "Islands of which no two ever share a clique; may be repeated")
                  ->allow_extra_args(false));
-  constraint(verb.add_option("--clique-max", options.clique_max, "Members of a clique at most")
-                 ->check(at_least(2, "a clique of one meets nobody")));
-  constraint(verb.add_option("--period-max", options.period_max, "Rounds of a period at most")
-                 ->check(at_least(1, "a schedule has at least one round")));
+  constraint(
+      verb.add_option("--clique-max", options.clique_max, "Largest number of members in a clique")
+          ->check(at_least(2, "a clique of one meets nobody")));
+  constraint(
+      verb.add_option("--period-max", options.period_max, "Largest number of rounds in a period")
+          ->check(at_least(1, "a schedule has at least one round")));
   constraint(verb.add_option("--rest", options.rest,
                              "Islands that may sit a round out, as LON,AMS; none, or all "
                              "(default all)"));

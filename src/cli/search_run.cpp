@@ -43,7 +43,6 @@ SearchResult SearchRun::search(const NetworkModel& network, SearchSettings setti
   settings.progress = teller(what);
   SearchResult result = cotillion::search(network, settings, threads_);
   end_progress();
-  if (result.found) result.plan.schedule = result.schedule.name = "search";
   return result;
 }
 

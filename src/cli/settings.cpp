@@ -66,9 +66,10 @@ bool progress_shown = false;
 }  // namespace
 
 void add_egress_cap(CLI::App& verb, Settings& settings) {
-  verb.add_option("--egress-cap", settings.egress_cap,
-                  "The most an island may send in an hour (5TB), or one of them (HKG=1TB); may be "
-                  "repeated. Rounds start later rather than exceed it")
+  verb.add_option(
+          "--egress-cap", settings.egress_cap,
+          "The most that every island may send in an hour (5TB), or one of them (HKG=1TB); may be "
+          "repeated. Rounds start later rather than exceed it")
       ->delimiter(',')
       ->allow_extra_args(false);
 }
@@ -88,20 +89,22 @@ void add_map_settings(CLI::App& verb, Settings& settings) {
                   "Memory of every edge (32GB), or of one (HKG=8GB); may be repeated")
       ->delimiter(',')
       ->allow_extra_args(false);
-  verb.add_option("--payload", settings.payload, "Model state each island sends a round (1GB)");
+  verb.add_option("--payload", settings.payload,
+                  "Model state that each island sends in a round (1GB)");
   verb.add_option("--technology", settings.technology,
                   "both, multicast, aggregation or neither (default both)");
   verb.add_flag("--ship-state", settings.ship_state,
-                "Send momentum with the weights: twice the payload");
+                "Send momentum with the weights, which doubles the payload");
   verb.add_option("--objective", settings.objective,
                   "paper, squared, paper-streamed or squared-streamed (default paper)");
   verb.add_option("--fragments", settings.fragments,
-                  "Fragments of the streamed objectives (default 8)")
+                  "Number of fragments in the streamed objectives (default 8)")
       ->check(CLI::Range(1, 1 << 20));
   verb.add_option("--slack", settings.slack, "Time added to every round (default 0ms)");
-  verb.add_option("--step-time", settings.step_time, "Time of one local step (default 169ms)");
+  verb.add_option("--step-time", settings.step_time,
+                  "Time of one local training step (default 169ms)");
   verb.add_flag("--whole-steps", settings.whole_steps,
-                "Round the length of rounds up to whole local steps");
+                "Make rounds last a whole number of local steps");
   verb.add_flag("--json", settings.json, "Print one JSON object instead of text");
 }
 

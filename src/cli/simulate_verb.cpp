@@ -139,36 +139,42 @@ void run(const Options& options, Outcome& code) {
 void add_simulate(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* simulate = app.add_subcommand(
-      "simulate", "Play a plan packet by packet in virtual time, with faults if you like");
-  simulate->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote")->required();
+      "simulate", "Play a plan packet by packet in virtual time, with faults from a file.");
+  simulate->add_option("PLAN", options->plan, "A plan, as `cotillion plan -o` writes it")
+      ->required();
   simulate->add_option("--faults", options->faults,
-                       "A scenario file: loss, duplicates, links down, dead islands, … "
+                       "A file of faults: loss, duplicates, links down, dead islands, … "
                        "(docs/reference/files.md)");
-  simulate->add_option("--rounds", options->rounds, "How many (default: one period)")
+  simulate->add_option("--rounds", options->rounds, "Number of rounds (default: one period)")
       ->check(CLI::Range(1, 1'000'000));
   add_seed(*simulate, options->seed, "the faults");
   simulate->add_option("--grace", options->grace,
                        "How long an edge waits for a chunk beyond its latest planned arrival "
                        "(default 1ms)");
   simulate->add_option("--memory", options->memory,
-                       "What every edge really has, whatever the plan was made for: see it "
-                       "overflow (\"0B\"; slots for hops and grace come on top)");
+                       "Memory that every edge really has, whatever the plan was made for. "
+                       "Slots for hops and grace come on top; 0B shows an edge overflow");
   simulate
-      ->add_option("--exchange", options->exchange,
-                   "whole: copied at a round's start, merged at its end; streamed: by fragments")
+      ->add_option(
+          "--exchange", options->exchange,
+          "whole (default): the model is copied when a round starts and merged when it ends; "
+          "streamed: in fragments")
       ->check(CLI::IsMember({"whole", "streamed"}));
-  simulate->add_option("--fragments", options->fragments, "Of a streamed exchange (default 8)")
+  simulate
+      ->add_option("--fragments", options->fragments,
+                   "Number of fragments in a streamed exchange (default 8)")
       ->check(CLI::Range(1, 4096));
   simulate->add_option("--trace", options->trace,
-                       "Write a round as a trace for ui.perfetto.dev or chrome://tracing");
+                       "Write one round as a trace for ui.perfetto.dev or chrome://tracing");
   simulate->add_option("--trace-round", options->trace_round, "Which round to trace (default 1)")
       ->check(CLI::Range(1, 1'000'000));
   CLI::Option* pcap = simulate->add_option(
       "--pcap", options->pcap, "Write packets for Wireshark (with tools/cotillion.lua)");
   simulate
-      ->add_option("--pcap-on", options->pcap_on,
-                   "Of which links (as in fault files: TYO-HKG, TYO>HKG, TYO, core, last-hops, …; "
-                   "default everywhere, 2 GiB at most)")
+      ->add_option(
+          "--pcap-on", options->pcap_on,
+          "Links whose packets are written, as in fault files: TYO-HKG, TYO>HKG, TYO, core, "
+          "last-hops, … (default everywhere; 2 GiB at most)")
       ->needs(pcap)
       ->default_val(std::vector<std::string>{"everywhere"});
   simulate->add_option("-o,--output", options->output, "Write the outcome as JSON");

@@ -142,16 +142,15 @@ void add_sweep(CLI::App& app, Outcome&) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "sweep",
-      "How policies move with one setting, and where the winner changes. Give one option as a\n"
-      "range: --memory 0B..1GB, --payload 100MB..10GB, --step-time 10ms..1s, --access "
-      "5Gbps..80Gbps,\n"
-      "--rate 10Gbps..400Gbps, or --technology all");
+      "Show how policies move with one setting, and where the winner changes. Give one option as "
+      "a range: --memory 0B..1GB, --payload 100MB..10GB, --step-time 10ms..1s, --access "
+      "5Gbps..80Gbps, --rate 10Gbps..400Gbps, or --technology all.");
   add_settings(*verb, *options);
   verb->add_option("--access", options->access, "Access rate of every island, as a range");
   verb->add_option("--rate", options->rate, "Rate of every link, as a range");
-  verb->add_option("--steps", options->steps, "Points of the range (default 21)")
+  verb->add_option("--steps", options->steps, "Number of points in the range (default 21)")
       ->check(CLI::Range(2, 10'000));
-  verb->add_flag("--log", options->log, "Space them evenly by ratio");
+  verb->add_flag("--log", options->log, "Space the points evenly by ratio");
   add_seed(*verb, options->seed, "the random pairs");
   verb->callback([options] { run(*options); });
 }

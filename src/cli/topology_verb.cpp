@@ -75,7 +75,7 @@ void show(const Options& options) {
 void add_topology(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* topology =
-      app.add_subcommand("topology", "Read a map: check it, show it; make one: import, generate");
+      app.add_subcommand("topology", "Check, show, import or generate a map of the network.");
   topology->require_subcommand(1);
   const auto add_common = [&](CLI::App* verb) {
     verb->add_option("MAP", options->map, "Map file (TOML; docs/reference/files.md)")->required();
@@ -83,18 +83,21 @@ void add_topology(CLI::App& app, Outcome& outcome) {
   };
 
   CLI::App* checker = topology->add_subcommand(
-      "check", "Report every mistake in a map, with line, field and remedy; exit 2 if any");
+      "check",
+      "Report every mistake in a map, with line, field and remedy. Exits with 2 if there is one.");
   add_common(checker);
   checker->callback([options, &outcome] { check(*options, outcome); });
 
   CLI::App* shower = topology->add_subcommand(
-      "show", "Print islands, links, shortest-path latencies, or the tree of one sender");
+      "show",
+      "Print islands, links and shortest-path latencies, or the multicast tree of one sender.");
   add_common(shower);
   shower->add_option("--tree", options->tree, "Show the multicast tree of this sender");
-  shower->add_option("--to", options->to, "Its receivers, as LON,NYC,… (default: everyone)")
+  shower
+      ->add_option("--to", options->to, "Receivers in that tree, as LON,NYC,… (default: everyone)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  shower->add_option("--svg", options->svg, "Draw the map into this file as well");
+  shower->add_option("--svg", options->svg, "Also draw the map into this file");
   shower->callback([options] { show(*options); });
   add_import(*topology);
   add_generate(*topology);

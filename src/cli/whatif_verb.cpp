@@ -151,18 +151,18 @@ void add_whatif(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "whatif",
-      "The best plan before and after a change to the map, and what the old schedule would cost.\n"
-      "Here --memory and --payload are changes too; all else holds before and after");
+      "Plan before and after a change to the map, and price the old schedule after it. Here "
+      "--memory and --payload are changes too; all other settings hold before and after.");
   add_settings(*verb, *options);
   const auto change = [&](const char* name, std::vector<std::string>& texts, const char* help) {
     verb->add_option(name, texts, help)->delimiter(',')->allow_extra_args(false)->group("Changes");
   };
-  change("--without", options->without, "A link goes: TYO-FRA");
+  change("--without", options->without, "Remove a link: TYO-FRA");
   change("--without-island", options->without_island,
-         "An island goes: HKG. Its place goes on forwarding");
-  change("--access", options->access, "An island's access rate, both ways: LAX=40Gbps");
-  change("--rate", options->rate, "A link's rate, both ways: TYO-FRA=200Gbps");
-  change("--latency", options->latency, "A link's latency, both ways: TYO-FRA=40ms");
+         "Remove an island: HKG. Its place goes on forwarding");
+  change("--access", options->access, "Set an island's access rate, both ways: LAX=40Gbps");
+  change("--rate", options->rate, "Set a link's rate, both ways: TYO-FRA=200Gbps");
+  change("--latency", options->latency, "Set a link's latency, both ways: TYO-FRA=40ms");
   verb->get_option("--memory")->group("Changes");
   verb->get_option("--payload")->group("Changes");
   add_egress_cap(*verb, *options);

@@ -5,8 +5,8 @@
 // A correction says what becomes of the model: x ← scale · x + values. (The scale is one, unless
 // merges keep only a share of progress.)
 //
-// A copy is kept up to date: a correction that training code has not taken yet befalls the copy
-// too, so that what is sent next holds everything merged until then, whenever training looks in.
+// Pending corrections are also applied to the copy. What is sent next therefore holds everything
+// that was merged until then, however rarely training code looks in.
 // Nobody waits for training code: a copy that is old is sent as it is.
 //
 // What is in flight is the copy itself: it stays where it lies until its average has come. Training

@@ -169,7 +169,7 @@ void Coordinator::hear(Instant now, Place& place, const Pong& pong, CoordinatorO
     return;
   place.pinged = false;
   const auto clock = clock_of(pong, wall(now));
-  if (!clock) return lose(now, place, "answers pings with times that cannot be", out);
+  if (!clock) return lose(now, place, "sent a ping reply with impossible timestamps", out);
   place.trip = std::max(place.trip, Duration{2 * clock->error_ns * 1000});
   if (clock->error_ns < place.clock.error_ns) place.clock = *clock;
   ++place.pongs;

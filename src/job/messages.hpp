@@ -175,7 +175,7 @@ inline constexpr std::int64_t kClockOffMost = 86'400'000'000'000;
 [[nodiscard]] bool is_sane(const ClockEstimate& clock);
 
 // What a pong says of the clock it comes from, against the clock of the one who sent the ping: half
-// of the way there and back is how far off it may be. Nothing for times that cannot be.
+// of the way there and back is how far off it may be. Nothing for impossible timestamps.
 [[nodiscard]] std::optional<ClockEstimate> clock_of(const Pong& pong, WallClock came);
 // A clock against another, where both know how they stand to the true time.
 [[nodiscard]] ClockEstimate between(const ClockEstimate& clock, const ClockEstimate& other);

@@ -56,7 +56,7 @@ SearchStory story() {
   SearchResult& result = made.result;
   result.found = true;
   result.schedule = *named_schedule("grid", floor->map, floor->routes);
-  result.schedule.name = "search";
+  result.schedule.name = kBestFound;
   result.plan = make_plan(floor->network, result.schedule, settings().plan);
   result.bound = result.plan.staleness() * 0.5;
   result.bound_reason = "Light is no faster.";
@@ -72,12 +72,12 @@ TEST(MapStudy, WhatASearchFoundIsShownBesideTheNamedSchedules) {
   const MapStudy study =
       study_map(testing::example_map("nine-cities"), {}, settings(), "a test", &made);
   const auto names = names_of(study);
-  for (const char* name : {"search", "frontier", "cliques-search", "survival-search",
+  for (const char* name : {"search", "frontier", "cliques-best-found", "survival-best-found",
                            "survival-triangles", "timeline-triangles"})
     EXPECT_THAT(names, Contains(name));
   const std::string html = page_html(study.page);
   for (const char* text : {"How the search went", "100.0 % above what nothing can pass",
-                           "<td>search</td><td>schedule</td>", "What longer rounds buy"})
+                           "<td>best found</td><td>schedule</td>", "What longer rounds buy"})
     EXPECT_THAT(html, HasSubstr(text));
   EXPECT_THAT(html, Not(HasSubstr("stopped early")));
 }

@@ -16,6 +16,16 @@ constexpr std::array<std::string_view, 7> kColours = {
     "#56b4e9"};  // sky blue
 // As many as are prime to the number of colours, so that thirty-five series differ.
 constexpr std::array<std::string_view, 5> kDashes = {"", "7 3", "2 3", "10 3 2 3", "4 2"};
+// Of the colours that are too dark, or too light, to be seen on a dark ground.
+constexpr std::array<std::array<std::string_view, 2>, 9> kOnDarkGround = {{{kWhite, "#0d1117"},
+                                                                           {kInk, "#e6edf3"},
+                                                                           {kFaded, "#9da7b1"},
+                                                                           {kGrid, "#3d444d"},
+                                                                           {"#000000", "#f0f6fc"},
+                                                                           {"#666666", "#8b949e"},
+                                                                           {"#999999", "#6e7681"},
+                                                                           {"#0072b2", "#4aa8e8"},
+                                                                           {"#8c3b00", "#e07b39"}}};
 constexpr std::array<Mark, 6> kMarks = {Mark::kDisc, Mark::kSquare,  Mark::kTriangle,
                                         Mark::kRing, Mark::kDiamond, Mark::kCross};
 
@@ -37,6 +47,19 @@ void diagonals(Svg& svg, const Box& box, double spacing, bool rising, const Pain
 
 std::string_view palette_colour(std::size_t index) {
   return kColours[index % kColours.size()];
+}
+
+std::string on_dark_ground(const std::string& svg) {
+  constexpr std::size_t kColourSize = 7;
+  std::string dark = svg;
+  // Text cannot be mistaken for a colour: quotes in it are escaped.
+  for (std::size_t at = 0; (at = dark.find("\"#", at)) != std::string::npos; ++at)
+    for (const auto& [light, counterpart] : kOnDarkGround)
+      if (dark.compare(at + 1, kColourSize, light) == 0) {
+        dark.replace(at + 1, kColourSize, counterpart);
+        break;
+      }
+  return dark;
 }
 
 std::string_view palette_dash(std::size_t index) {

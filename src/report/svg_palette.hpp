@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "report/svg.hpp"
@@ -17,6 +18,10 @@ namespace cotillion {
 enum class Mark { kAuto, kNone, kDisc, kSquare, kTriangle, kDiamond, kRing, kCross, kHollowSquare };
 [[nodiscard]] Mark palette_mark(std::size_t index);
 void draw_mark(Svg& svg, Mark mark, Point at, double radius, std::string_view colour);
+
+// The same drawing for a page with a dark ground: each colour that figures use becomes its
+// counterpart there, and nothing else changes.
+[[nodiscard]] std::string on_dark_ground(const std::string& svg);
 
 // A box filled with the colour and, from the second index on, hatched in white or ink.
 void draw_hatched(Svg& svg, const Box& box, std::size_t index);

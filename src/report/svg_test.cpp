@@ -97,6 +97,19 @@ TEST(Fitted, CutsWholeCharactersAndSaysSo) {
   EXPECT_EQ(fitted("abc", 10, 0), "…");
 }
 
+TEST(OnDarkGround, ColoursChangeAndTextStays) {
+  Svg svg(10, 10, "a #ffffff title");
+  svg.line({0, 0}, {1, 1}, {.stroke = kInk});
+  svg.circle({1, 1}, 1, {.stroke = palette_colour(1), .fill = kWhite});
+  svg.text({0, 0}, "\"#1a1a1a\"");
+  const std::string dark = on_dark_ground(svg.finish());
+  EXPECT_EQ(dark.find("\"#ffffff\""), std::string::npos);
+  EXPECT_NE(dark.find("a #ffffff title"), std::string::npos);
+  EXPECT_NE(dark.find("&quot;#1a1a1a&quot;"), std::string::npos);
+  EXPECT_NE(dark.find("stroke=\"#e6edf3\""), std::string::npos);
+  EXPECT_NE(dark.find(palette_colour(1)), std::string::npos) << "seen on both grounds";
+}
+
 TEST(Crosses, ASegmentTouchesABoxOrNot) {
   const Box box{0, 0, 10, 10};
   EXPECT_TRUE(crosses({-5, 5}, {15, 5}, box));

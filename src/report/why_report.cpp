@@ -59,6 +59,15 @@ std::string baseline_text(const SearchResult& result, const Why& why) {
                      gain);
 }
 
+// The links without which nothing is lost, beside those that were named.
+std::string spared_text(std::size_t links, bool others_named) {
+  const char* other = others_named ? "other " : "";
+  return links == 0 ? ""
+         : links == 1
+             ? fmt::format("Removing one {}link changes nothing.", other)
+             : fmt::format("Removing any one of {} {}links changes nothing.", links, other);
+}
+
 // What is gained by more of something, or lost without it.
 std::string worths_text(const Why& why, bool absence) {
   std::string text;
@@ -77,12 +86,10 @@ std::string worths_text(const Why& why, bool absence) {
   if (shown > kRowsMax) text += fmt::format("; {} more (--json)", shown - kRowsMax);
   if (absence) {
     if (shown == 0 && silent == 0) return "";
-    text = fmt::format("Planned again without a link, {}: {}",
-                       why.proven ? "proven again" : "by annealing", text);
-    if (silent > 0)
-      text +=
-          fmt::format("{}{} would not be missed", shown == 0 ? "" : "; ", counted(silent, "link"));
-    return text + ".";
+    if (shown > 0) text += silent > 0 ? ". " : ".";
+    return fmt::format("Planned again without a link, {}: {}{}",
+                       why.proven ? "proven again" : "by annealing", text,
+                       spared_text(silent, shown > 0));
   }
   if (shown == 0)
     return why.complete

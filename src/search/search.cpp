@@ -291,7 +291,7 @@ class Search {
     for (std::size_t k = 0; k < kept_.size(); ++k) {
       if (result_.found && (result_.stopped || kept_[k].value > kept_[0].value * (1 + kMeasuredTo)))
         break;
-      kept_[k].schedule.name = "search";
+      kept_[k].schedule.name = kBestFound;
       Plan plan = make_plan(network_, kept_[k].schedule, settings_.plan);
       if (result_.found && plan.staleness().ps >= result_.plan.staleness().ps * (1 - 1e-12))
         continue;

@@ -65,6 +65,9 @@ struct FrontierPoint {
   double area = 0;  // A, or A₂ under a squared objective
 };
 
+// The name of the schedule that a search returns, in tables, plans and figures.
+inline constexpr const char* kBestFound = "best found";
+
 struct SearchResult {
   bool found = false;  // otherwise nothing allowed is feasible and settles, or nothing was reached
   Schedule schedule;

@@ -40,7 +40,7 @@ ExchangeClock::ExchangeClock(ExchangeClient region, const PacketisedPlan& played
   if (looks_at_the_model(played.recipe)) merge_.emplace(played.recipe, assignment.job());
 }
 
-// Copies before merges: a correction that has not been taken yet befalls the copy on the region.
+// Copies come before merges: pending corrections are also applied to the copy in the region.
 // Only where a copy is made of what merges leave behind does it wait for its own fragment's.
 Result<void> ExchangeClock::between(std::int64_t steps, Learner& learner) {
   if (steps > 0) region_.count_step();

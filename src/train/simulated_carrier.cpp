@@ -79,7 +79,7 @@ class Simulated final : public Carrier, private SimulationObserver {
   void on_gradients(Learner&, std::int64_t) override {}
   [[nodiscard]] AroundStep around(std::int64_t) const override { return {}; }
 
-  // Copies before merges: what is merged after the same step befalls the copy over there.
+  // Copies before merges: what is merged after the same step is also applied to the copy there.
   void between(Learner& learner, std::int64_t steps,
                const std::function<void()>& before_merge) override {
     if (steps == 0) player_ = std::thread([this] { play(); });

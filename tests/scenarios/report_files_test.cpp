@@ -12,6 +12,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 std::string head_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string head(8, '\0');
@@ -43,10 +48,26 @@ TEST_F(Report, WritesSvgPngAndOnePage) {
   EXPECT_EQ(head_of(folder_ / "out/map.png"), "\x89PNG\r\n\x1a\n");
   EXPECT_EQ(head_of(folder_ / "out/map.svg").substr(0, 4), "<svg");
   EXPECT_EQ(head_of(folder_ / "out/report.html"), "<!DOCTYP");
-  for (const char* name : {"search", "frontier", "cliques-search"})
+  for (const char* name : {"search", "frontier", "cliques-best-found"})
     EXPECT_TRUE(fs::exists(folder_ / "out" / (std::string(name) + ".png"))) << name;
   for (const auto& entry : fs::directory_iterator(folder_ / "out"))
     EXPECT_EQ(entry.path().string().find(".partial"), std::string::npos);
+}
+
+// The README shows what this command draws; COTILLION_BLESS=1 puts it there.
+TEST_F(Report, DrawsThePictureOfTheReadme) {
+  const fs::path out = folder_ / "out", docs = COTILLION_SOURCE_DIR "/docs";
+  ASSERT_EQ(
+      run("report examples/nine-cities.toml --memory 0B --no-png --dark -o '" + out.string() + "'"),
+      0);
+  for (const std::string ending : {".svg", "-dark.svg"}) {
+    const std::string drawn = text_of(out / ("cliques-best-found" + ending));
+    const fs::path shown = docs / ("nine-cities" + ending);
+    if (std::getenv("COTILLION_BLESS") != nullptr)
+      std::ofstream(shown, std::ios::binary) << drawn;
+    else
+      EXPECT_TRUE(text_of(shown) == drawn) << shown;
+  }
 }
 
 TEST_F(Report, DrawsNamedSchedulesAloneOnRequest) {

@@ -95,7 +95,8 @@ std::string difference(const std::string& expected, const std::string& got) {
 }
 
 std::vector<fs::path> scenarios() {
-  std::vector<fs::path> files{COTILLION_SOURCE_DIR "/README.md"};
+  std::vector<fs::path> files{COTILLION_SOURCE_DIR "/README.md",
+                              COTILLION_SOURCE_DIR "/docs/use/first-hour.md"};
   for (const auto& entry : fs::directory_iterator(COTILLION_SOURCE_DIR "/tests/scenarios"))
     if (entry.path().extension() == ".txt" && entry.path().stem() != "CMakeLists")
       files.push_back(entry.path());

@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "tests/tidy/references.hpp"
+
 namespace cotillion::tidy {
 namespace {
 
@@ -305,6 +307,8 @@ Findings check(const std::vector<Source>& tree) {
   }
   check_rooms_are_described(tree, findings);
   check_examples_are_used(tree, findings);
+  check_named_files(tree, findings);
+  check_links(tree, findings);
   return findings;
 }
 

@@ -305,6 +305,29 @@ TEST(TidyTree, EveryExampleIsMentioned) {
   EXPECT_THAT(tree.findings(), IsEmpty());
 }
 
+TEST(TidyTree, FilesThatDocumentsNameExist) {
+  Tree tree;
+  tree.file("src/plan/walks.cpp", "int a;\n").file("src/plan/walks_test.cpp", "int a;\n");
+  tree.file("ARCHITECTURE.md",
+            "`src/plan/` what to do: `plan/walks`, `plan/*_test.cpp`, `TYO/HKG`\n");
+  tree.file("CONTRIBUTING.md", "`plan/walks.cpp` and `src/plan`: `walks_test`\n");
+  EXPECT_THAT(tree.findings(), IsEmpty());
+  tree.file("CONTRIBUTING.md", "`plan/walk`\n`plan/run*.cpp`, `run_test`\n");
+  EXPECT_THAT(tree.findings(), ElementsAre("CONTRIBUTING.md:1: there is no `plan/walk`",
+                                           "CONTRIBUTING.md:2: there is no `plan/run*.cpp`",
+                                           "CONTRIBUTING.md:2: no program is called `run_test`"));
+}
+
+TEST(TidyTree, LinksLeadSomewhere) {
+  Tree tree;
+  tree.file("docs/use/a.md",
+            "[b](../b.md#part), [out](https://example.org/c.md), [all](../use/)\n");
+  EXPECT_THAT(tree.findings(),
+              ElementsAre("docs/use/a.md:1: a link to ../b.md, which is not there"));
+  tree.file("docs/b.md", "here\n");
+  EXPECT_THAT(tree.findings(), IsEmpty());
+}
+
 TEST(TidyTree, HiddenFilesBinariesAndBuildsAreLeftOut) {
   Tree tree;
   tree.file("src/base/.a.cpp.swp", "\t")
