@@ -4,201 +4,45 @@
 // the two sets the pace. Drained: a burst waits in the socket before the reader gets the core, so
 // that only the reader counts. Sums leave for an island that never reads them.
 #include <fmt/format.h>
-#include <poll.h>
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <netinet/udp.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "daemon/edge_host.hpp"
-#include "daemon/receive_batch.hpp"
+#include "tests/support/base/benchmarks.hpp"
+#include "tests/support/daemon/edge_streams.hpp"
+#include "tests/support/daemon/loopback_rig.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr int kContributors = 4;
-constexpr JobId kJob = 3;
-constexpr Ipv4Address kLoopback = 0x7f00'0001;
-constexpr std::size_t kUnderWay = 2u << 20u;
-constexpr int kSenderCore = 0, kReaderCore = 1;
-constexpr int kRounds = 60;
+using testing::EdgePath;
+using testing::EdgeSink;
+using testing::EdgeStream;
+using testing::kContributors;
+using testing::kJob;
+using testing::kLoopback;
+using testing::kReaderCore;
+using testing::kSenderCore;
+using testing::must;
+using testing::pin;
+using testing::sealed;
+using testing::seconds_on;
 
-double seconds_on(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
-}
-
-void pin(int core) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  CPU_SET(unsigned(core), &cores);
-  (void)sched_setaffinity(0, sizeof cores, &cores);
-}
-
-template <class Value>
-Value must(Result<Value> result) {
-  if (!result) {
-    fmt::print("{}\n", result.error().message);
-    std::exit(1);
-  }
-  return std::move(*result);
-}
-
-struct Path {
-  const char* name;
-  Ipv4Address from, to;  // interfaces, by address
-  bool direct = false;   // AF_XDP
+// How much is sent. In a smoke run so little is under way that it fits into the buffer of a socket
+// that an unprivileged user gets: nothing may be lost.
+struct Sizes {
+  int rounds = 60;
+  std::size_t round_bytes = 24u << 20u;
+  std::size_t under_way = 2u << 20u;
 };
+constexpr Sizes kSmoke{3, 1u << 20u, 64u << 10u};
 
-// Reads and forgets.
-class Sink {
- public:
-  Sink(const Path& path, std::uint16_t port, Duration spin) : spin_(spin) {
-    UdpSettings settings;
-    settings.bind.port = port;
-    settings.interface = path.to;
-    settings.receive_buffer = {64 << 20};
-    socket_.emplace(must(UdpSocket::open(settings)));
-    for (int i = 0; i < kContributors; ++i) (void)must(socket_->join(group_address(i, 0)));
-    thread_ = std::thread([this] { run(); });
-  }
-  ~Sink() {
-    stopping_ = true;
-    thread_.join();
-  }
-  [[nodiscard]] std::uint64_t packets() const { return packets_.load(std::memory_order_relaxed); }
-
- private:
-  void run() {
-    pin(kReaderCore);
-    ReceiveBatch batch(16);
-    std::uint64_t packets = 0;
-    double heard_at = 0;
-    while (!stopping_) {
-      const int came = batch.receive(*socket_);
-      if (came > 0) heard_at = seconds_on(CLOCK_MONOTONIC);
-      for (int i = 0; i < came; ++i)
-        packets += (batch[i].bytes.size() + batch[i].segment - 1) / batch[i].segment;
-      packets_.store(packets, std::memory_order_relaxed);
-      pollfd watched{socket_->fd(), POLLIN, 0};
-      if (came == 0 && seconds_on(CLOCK_MONOTONIC) - heard_at > RealDuration(spin_).seconds())
-        (void)poll(&watched, 1, 20);
-    }
-  }
-
-  Duration spin_;
-  std::optional<UdpSocket> socket_;
-  std::atomic<std::uint64_t> packets_{0};
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
-};
-
-Seal sealed() {
-  Seal seal;
-  seal.set_boot(7);
-  return seal;
-}
-
-// One round of everybody's packets, in pieces that the kernel carries whole.
-class Stream {
- public:
-  Stream(const Path& path, const JobSpec& job) : job_(job) {
-    UdpSettings settings;
-    settings.bind.address = path.from;
-    settings.interface = path.from;
-    settings.loop = path.from == path.to;
-    settings.send_buffer = {16 << 20};
-    socket_.emplace(must(UdpSocket::open(settings)));
-    stride_ = packet_bytes(payload_bytes(job));
-    bytes_.resize(stride_ * chunk_count(job) * kContributors);
-    for (std::size_t i = 0; i < bytes_.size() / 4; ++i) {
-      const float value = float(i % 1000) * 0.001f;
-      std::memcpy(bytes_.data() + i * 4, &value, 4);
-    }
-  }
-
-  [[nodiscard]] std::size_t packets() const { return chunk_count(job_) * kContributors; }
-
-  void seal_round(RoundId round) {
-    for (int source = 0; source < kContributors; ++source)
-      for (ChunkId chunk = 0; chunk < chunk_count(job_); ++chunk) {
-        Header header;
-        header.set_type(PacketType::kData);
-        header.job = job_.id;
-        header.round = round;
-        header.chunk = chunk;
-        header.sequence = round * chunk_count(job_) + chunk;
-        header.mask = ContributorMask(1) << unsigned(source);
-        header.weight = 1;
-        header.flags = job_.element == Element::kI32 ? flag::kGrid : 0;
-        header.set_content(job_.element, Operation::kSum, 0);
-        const ByteSpan packet(at(source, chunk), stride_);
-        write_header(header, packet);
-        seal_.close(packet);
-      }
-  }
-
-  // `read` says how many packets have been read since the round began; `wait` is called when as
-  // much is under way as may be, and lets the reader work.
-  template <class Read, class Wait>
-  void send_round(std::uint16_t port, Read read, Wait wait) {
-    const std::size_t run = 64'000 / stride_;
-    std::size_t sent = 0;
-    for (ChunkId chunk = 0; chunk < chunk_count(job_); chunk += ChunkId(run))
-      for (int source = 0; source < kContributors; ++source) {
-        const std::size_t count = std::min<std::size_t>(run, chunk_count(job_) - chunk);
-        if ((sent - read()) * stride_ > kUnderWay) wait(sent);
-        send(port, source, chunk, count);
-        sent += count;
-      }
-    while (read() < sent) wait(sent);
-  }
-  [[nodiscard]] std::size_t stride() const { return stride_; }
-
- private:
-  std::byte* at(int source, ChunkId chunk) {
-    return &bytes_[(std::size_t(source) * chunk_count(job_) + chunk) * stride_];
-  }
-  void send(std::uint16_t port, int source, ChunkId chunk, std::size_t count) {
-    sockaddr_in name = to_sockaddr({group_address(source, 0), port});
-    iovec piece{at(source, chunk), count * stride_};
-    alignas(8) std::array<std::byte, CMSG_SPACE(2)> control{};
-    msghdr message{};
-    message.msg_name = &name;
-    message.msg_namelen = sizeof name;
-    message.msg_iov = &piece;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* part = CMSG_FIRSTHDR(&message);
-    part->cmsg_level = IPPROTO_UDP;
-    part->cmsg_type = UDP_SEGMENT;
-    part->cmsg_len = CMSG_LEN(2);
-    const auto segment = std::uint16_t(stride_);
-    std::memcpy(CMSG_DATA(part), &segment, 2);
-    while (sendmsg(socket_->fd(), &message, 0) < 0) {
-      if (errno != EAGAIN && errno != ENOBUFS) {
-        fmt::print("sending: {}\n", std::strerror(errno));
-        std::exit(1);
-      }
-    }
-  }
-
-  JobSpec job_;
-  std::optional<UdpSocket> socket_;
-  std::size_t stride_ = 0;
-  std::vector<std::byte> bytes_;
-  Seal seal_ = sealed();
-};
-
-std::unique_ptr<EdgeHost> host_on(const Path& path, std::uint16_t port, const JobSpec& job,
+std::unique_ptr<EdgeHost> host_on(const EdgePath& path, std::uint16_t port, const JobSpec& job,
                                   Endpoint island, Duration spin) {
   AggregationSpec spec;
   spec.job = job;
@@ -257,22 +101,56 @@ bool run_first(bool first, int core) {
   return sched_setscheduler(0, first ? SCHED_FIFO : SCHED_OTHER, &priority) == 0;
 }
 
-void measure(const Path& path, Way way, Element element, int beats) {
-  const std::size_t chunks = (std::size_t(24) << 20u) / kContributors / std::size_t(beats * 64);
-  const JobSpec job{.id = kJob,
-                    .element = element,
-                    .elements = chunks * std::size_t(beats) * kBeatBytes / bytes_of(element),
-                    .beats = beats};
+struct Scene {
+  EdgePath path;
+  Way way;
+  Element element;
+  int beats;
+};
+
+JobSpec job_of(const Scene& scene, const Sizes& sizes) {
+  const std::size_t beats = std::size_t(scene.beats);
+  const std::size_t chunks = sizes.round_bytes / kContributors / (beats * kBeatBytes);
+  return {.id = kJob,
+          .element = scene.element,
+          .elements = chunks * beats * kBeatBytes / bytes_of(scene.element),
+          .beats = scene.beats};
+}
+
+void print_rows(const Scene& scene, std::size_t payload, Measured& sink, Measured& edge) {
+  const double bits = 8.0 * double(payload);
+  const auto row = [&](const char* what, double sink_ns, double edge_ns) {
+    fmt::print("{:>5} {:>9} {:>4} {:>6} {:>7} {:>8.1f} {:>6.0f} {:>8.1f} {:>6.0f} {:>7.2f}\n",
+               scene.path.name, name_of(scene.way), name_of(scene.element), payload, what,
+               bits / sink_ns, sink_ns, bits / edge_ns, edge_ns, sink_ns / edge_ns);
+  };
+  row("best", sink.best(), edge.best());
+  row("median", sink.median(), edge.median());
+  std::fflush(stdout);
+}
+
+void open_round(EdgeHost& host, RoundId round) {
+  RoundSpec spec = equal_round(round, kContributors + 1, kContributors);
+  spec.first_deadline = spec.last_deadline = kNever;
+  host.open_round(kJob, spec);
+  while (host.reading()[HostCount::kRoundsOpened] != round)
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+void measure(const Scene& scene, const Sizes& sizes) {
+  const auto& [path, way, element, beats] = scene;
+  const JobSpec job = job_of(scene, sizes);
   UdpSettings behind;
   behind.bind = {kLoopback, 0};
   behind.receive_buffer = {1 << 16};
   const UdpSocket island = must(UdpSocket::open(behind));
-  constexpr std::uint16_t kEdgePort = kUdpPort, kSinkPort = kUdpPort + 100;
+  const std::uint16_t edge_port = testing::free_ports(2);
+  const auto sink_port = std::uint16_t(edge_port + 1);
   const Duration spin{way == Way::kStreamed ? 300'000'000 : 0};
-  Stream stream(path, job);
+  EdgeStream stream(path, job, sizes.under_way);
   (void)run_first(way == Way::kStreamed, kSenderCore);
-  const Sink sink(path, kSinkPort, spin);
-  const auto host = host_on(path, kEdgePort, job, island.local(), spin);
+  const EdgeSink sink(path, sink_port, spin);
+  const auto host = host_on(path, edge_port, job, island.local(), spin);
   if (way == Way::kDrained && !run_first(true, kReaderCore)) {
     fmt::print("{:>5} drained: skipped, needs SCHED_FIFO\n", path.name);
     return;
@@ -283,55 +161,43 @@ void measure(const Path& path, Way way, Element element, int beats) {
     const auto read = [&] { return packets_read() - before; };
     const double busy = readers_seconds(), wall = seconds_on(CLOCK_MONOTONIC);
     stream.send_round(port, read, [&](std::size_t sent) {
-      if (way == Way::kDrained)
+      if (scene.way == Way::kDrained)
         while (read() < sent) std::this_thread::sleep_for(std::chrono::microseconds(200));
       else
-        while ((sent - read()) * stream.stride() > kUnderWay) continue;
+        while ((sent - read()) * stream.stride() > sizes.under_way) continue;
     });
-    into->add(way == Way::kDrained ? readers_seconds() - busy : seconds_on(CLOCK_MONOTONIC) - wall,
-              stream.packets());
+    into->add(
+        scene.way == Way::kDrained ? readers_seconds() - busy : seconds_on(CLOCK_MONOTONIC) - wall,
+        stream.packets());
   };
-  for (RoundId round = 1; round <= RoundId(kRounds); ++round) {
+  for (RoundId round = 1; round <= RoundId(sizes.rounds); ++round) {
     stream.seal_round(round);
-    RoundSpec spec = equal_round(round, kContributors + 1, kContributors);
-    spec.first_deadline = spec.last_deadline = kNever;
-    host->open_round(kJob, spec);
-    while (host->reading()[HostCount::kRoundsOpened] != round)
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    open_round(*host, round);
     Measured warming_up;
     const auto sink_turn = [&](Measured* into) {
-      turn(into, kSinkPort, [&] { return sink.packets(); });
+      turn(into, sink_port, [&] { return sink.packets(); });
     };
     sink_turn(&warming_up);
     if (round % 2 == 0) sink_turn(&of_sink);
-    turn(&of_edge, kEdgePort, [&] { return host->packets_heard(); });
+    turn(&of_edge, edge_port, [&] { return host->packets_heard(); });
     if (round % 2 == 1) sink_turn(&of_sink);
   }
   host->stop();
   (void)run_first(false, kSenderCore);
-  const EdgeReading reading = host->reading();
-  if (reading[EdgeCount::kResults] != std::uint64_t(kRounds) * chunks) {
-    fmt::print("{} results of {}: packets were lost\n", reading[EdgeCount::kResults],
-               std::uint64_t(kRounds) * chunks);
+  const std::uint64_t sums = std::uint64_t(sizes.rounds) * chunk_count(job);
+  if (const EdgeReading reading = host->reading(); reading[EdgeCount::kResults] != sums) {
+    fmt::print("{} results of {}: packets were lost\n", reading[EdgeCount::kResults], sums);
     std::exit(1);
   }
-  const double bits = 8.0 * double(payload_bytes(job));
-  const auto row = [&](const char* what, double sink_ns, double edge_ns) {
-    fmt::print("{:>5} {:>9} {:>4} {:>6} {:>7} {:>8.1f} {:>6.0f} {:>8.1f} {:>6.0f} {:>7.2f}\n",
-               path.name, name_of(way), name_of(element), payload_bytes(job), what, bits / sink_ns,
-               sink_ns, bits / edge_ns, edge_ns, sink_ns / edge_ns);
-  };
-  row("best", of_sink.best(), of_edge.best());
-  row("median", of_sink.median(), of_edge.median());
-  std::fflush(stdout);
+  print_rows(scene, payload_bytes(job), of_sink, of_edge);
 }
 
-void measure_all(const Path& path, const std::string& only) {
+void measure_all(const EdgePath& path, const std::string& only) {
   for (const Way way : {Way::kDrained, Way::kStreamed})
     for (const Element element : {Element::kF32, Element::kI32})
       for (const int beats : {22, 138})
         if ((only.empty() || only == name_of(way)) && !(path.direct && beats > 22))
-          measure(path, way, element, beats);
+          measure({path, way, element, beats}, {});
 }
 
 // In a network namespace of its own, which ends with the process. Both ends lie in it, so each
@@ -356,6 +222,7 @@ int measure_veth(bool direct, const std::string& only) {
 // With a word behind it: "drained" or "streamed" only.
 int main(int count, char** words) {
   using namespace cotillion;
+  const bool smoke = cotillion::testing::take_smoke(count, words);
   const std::string only = count > 1 ? words[1] : "";
   if (std::thread::hardware_concurrency() < 2) {
     fmt::print("skipped: a sender and an edge need a core each\n");
@@ -367,6 +234,11 @@ int main(int count, char** words) {
   fmt::print("{:>5} {:>9} {:>4} {:>6} {:>7} {:>8} {:>6} {:>8} {:>6} {:>7}\n", "path", "way", "",
              "bytes", "", "sink Gb", "ns", "edge Gb", "ns", "ratio");
   std::fflush(stdout);
+  if (smoke) {
+    for (const Way way : {Way::kDrained, Way::kStreamed})
+      measure({{"lo", kLoopback, kLoopback}, way, Element::kF32, 22}, kSmoke);
+    return 0;
+  }
   for (const bool direct : {false, true}) {
     const pid_t child = fork();
     if (child == 0) {

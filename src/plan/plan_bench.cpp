@@ -3,13 +3,12 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include <map>
-
 #include "plan/clique_price.hpp"
 #include "plan/every_round.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
 #include "plan/streams.hpp"
+#include "tests/support/base/benchmark_runs.hpp"
 #include "tests/support/plan/clp_oracle.hpp"
 #include "tests/support/plan/instances.hpp"
 #include "tests/support/plan/maps.hpp"
@@ -137,34 +136,21 @@ BENCHMARK_CAPTURE(plan_two_hundred_islands, all_to_all, "all-to-all")
 BENCHMARK_CAPTURE(plan_two_hundred_islands, grid, "grid")->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(plan_two_hundred_islands, pairs, "pairs")->Unit(benchmark::kMillisecond);
 
-// Remembers times by name, so that ratios can be printed at the end.
-class Remember : public benchmark::ConsoleReporter {
- public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    ConsoleReporter::ReportRuns(runs);
-    for (const Run& run : runs)
-      if (run.iterations > 0)
-        nanoseconds[run.benchmark_name()] =
-            run.GetAdjustedCPUTime() * (run.time_unit == benchmark::kMillisecond   ? 1e6
-                                        : run.time_unit == benchmark::kMicrosecond ? 1e3
-                                                                                   : 1);
-  }
-  std::map<std::string, double> nanoseconds;
-};
-
 }  // namespace
 }  // namespace cotillion
 
 int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  cotillion::Remember times;
-  benchmark::RunSpecifiedBenchmarks(&times);
+  using namespace cotillion;
+  const bool smoke = cotillion::testing::take_smoke(argc, argv);
+  cotillion::testing::initialize_benchmarks(argc, argv, smoke, "-/pairs|/15|/20");
+  cotillion::testing::BenchmarkRuns runs;
+  benchmark::RunSpecifiedBenchmarks(&runs);
   for (const int n : {3, 6, 9, 12, 15, 20}) {
-    const auto ours = times.nanoseconds.find(fmt::format("price_cotillion/{}", n));
-    const auto clp = times.nanoseconds.find(fmt::format("price_clp/{}", n));
-    if (ours == times.nanoseconds.end() || clp == times.nanoseconds.end()) continue;
-    fmt::print("clique of {:2}: {:8.2f} us, CLP {:10.1f} us: {:.0f} times faster\n", n,
-               ours->second / 1e3, clp->second / 1e3, clp->second / ours->second);
+    const double ours = runs.nanoseconds(fmt::format("price_cotillion/{}", n));
+    const double clp = runs.nanoseconds(fmt::format("price_clp/{}", n));
+    if (ours == 0 || clp == 0) continue;
+    fmt::print("clique of {:2}: {:8.2f} us, CLP {:10.1f} us: {:.0f} times faster\n", n, ours / 1e3,
+               clp / 1e3, clp / ours);
   }
-  return 0;
+  return runs.failed() ? 1 : 0;
 }

@@ -11,12 +11,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "protocol/accumulator.hpp"
 #include "protocol/job.hpp"
+#include "tests/support/base/benchmark_runs.hpp"
 
 namespace cotillion {
 namespace {
@@ -126,29 +126,18 @@ void run_at_once(benchmark::State& state, WorkingSet& set) {
   state.SetBytesProcessed(state.iterations() * std::int64_t(set.table_bytes()));
 }
 
-// Remembers the best rate of each name, in GB of payload per second.
-class Remember : public benchmark::ConsoleReporter {
- public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      const auto rate = run.counters.find("bytes_per_second");
-      if (run.run_type != Run::RT_Iteration || rate == run.counters.end()) continue;
-      double& best = payload[run.run_name.function_name];
-      best = std::max(best, rate->second / 1e9);
-    }
-  }
-  std::map<std::string, double> payload;
-};
-
 // Out of cache a second ratio counts the fills as well; copied at once, a table is streamed past
 // the caches and has none.
-void print_table(const std::string& where, bool out_of_cache,
-                 std::map<std::string, double>& payload) {
-  const double once = 2 * payload[where + kAtOnce], each = 2 * payload[where + kWorks[0].name];
+void print_table(const std::string& where, bool out_of_cache, const testing::BenchmarkRuns& runs) {
+  // In GB of payload per second.
+  const auto payload = [&](const char* name) {
+    return runs.rate(where + name, "bytes_per_second") / 1e9;
+  };
+  const double once = 2 * payload(kAtOnce), each = 2 * payload(kWorks[0].name);
   fmt::print("\n{:36} {:>9} {:>9} {:>9}{}\n", where, "payload", "traffic", "÷ memcpy",
              out_of_cache ? "  with fills" : "");
   const auto line = [&](const char* name, double traffic, double fills) {
-    const double rate = payload[where + name];
+    const double rate = payload(name);
     if (rate == 0) return;
     fmt::print("  {:34} {:4.1f} GB/s {:4.0f} GB/s {:9.2f}", name, rate, rate * traffic,
                rate * traffic / std::max(once, each));
@@ -165,17 +154,14 @@ void print_table(const std::string& where, bool out_of_cache,
 
 int main(int argc, char** argv) {
   using namespace cotillion;
-  std::vector<char*> arguments(argv, argv + argc);
-  char interleave[] = "--benchmark_enable_random_interleaving=true";
-  arguments.insert(arguments.begin() + 1, interleave);
-  int count = int(arguments.size());
-  benchmark::Initialize(&count, arguments.data());
+  const bool smoke = cotillion::testing::take_smoke(argc, argv);
+  cotillion::testing::initialize_benchmarks(argc, argv, smoke, ".", true);
 
   const std::string near = "in the second-level cache", far = "in a table of 256 MB";
-  WorkingSet small(128 * kPayload), large(256 << 20);
+  WorkingSet small(128 * kPayload), large((smoke ? 1 : 256) << 20);
   for (const auto& [where, set] : {std::pair(near, &small), std::pair(far, &large)}) {
-    const auto repeat = [](benchmark::internal::Benchmark* each) {
-      each->Repetitions(kRepetitions)->MinTime(0.08);
+    const auto repeat = [&](benchmark::internal::Benchmark* each) {
+      if (!smoke) each->Repetitions(kRepetitions)->MinTime(0.08);
     };
     for (const Work& work : kWorks)
       repeat(benchmark::RegisterBenchmark(
@@ -185,11 +171,12 @@ int main(int argc, char** argv) {
         (where + kAtOnce).c_str(),
         [set = set](benchmark::State& state) { run_at_once(state, *set); }));
   }
-  Remember rates;
-  benchmark::RunSpecifiedBenchmarks(&rates);
+  cotillion::testing::BenchmarkRuns runs(cotillion::testing::BenchmarkRuns::Show::kErrors);
+  benchmark::RunSpecifiedBenchmarks(&runs);
   fmt::print("kernels for {}, best of {} repetitions\n",
-             hwy::TargetName(hwy::SupportedAndGeneratedTargets().front()), kRepetitions);
-  print_table(near, false, rates.payload);
-  print_table(far, true, rates.payload);
-  return 0;
+             hwy::TargetName(hwy::SupportedAndGeneratedTargets().front()),
+             smoke ? 1 : kRepetitions);
+  print_table(near, false, runs);
+  print_table(far, true, runs);
+  return runs.failed() ? 1 : 0;
 }

@@ -19,6 +19,7 @@
 #include "protocol/accumulator.hpp"
 #include "protocol/aligned_bytes.hpp"
 #include "protocol/job.hpp"
+#include "tests/support/base/benchmark_runs.hpp"
 
 namespace cotillion {
 namespace {
@@ -187,35 +188,24 @@ class Arrivals {
   std::uint64_t opened_ = 0, expired_ = 0;
 };
 
-// Remembers the best time of a packet of each name, in ns.
-class Remember : public benchmark::ConsoleReporter {
- public:
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      const auto rate = run.counters.find("items_per_second");
-      if (run.run_type != Run::RT_Iteration || rate == run.counters.end()) continue;
-      auto [best, first] = ns.try_emplace(run.run_name.function_name, 1e9 / rate->second);
-      if (!first) best->second = std::min(best->second, 1e9 / rate->second);
-    }
-  }
-  std::map<std::string, double> ns;
-};
-
-void repeat(benchmark::internal::Benchmark* each) {
-  each->Repetitions(kRepetitions)->MinTime(0.05);
-}
-
 struct Scene {
   std::string name;
   std::size_t slots;
   int contributors;
 };
 
+// Repetitions that are interleaved; a smoke run needs only one.
+using Repeat = void (*)(benchmark::internal::Benchmark*);
+void repeat(benchmark::internal::Benchmark* each) {
+  each->Repetitions(kRepetitions)->MinTime(0.05);
+}
+void once(benchmark::internal::Benchmark*) {}
+
 template <class Deadlines>
-double add(const Scene& scene, const char* name) {
+double add(const Scene& scene, const char* name, Repeat repeated) {
   auto arrivals = std::make_shared<Arrivals<Deadlines>>(scene.slots, scene.contributors);
   const double expired = arrivals->expired_share();
-  repeat(benchmark::RegisterBenchmark(
+  repeated(benchmark::RegisterBenchmark(
       (scene.name + name).c_str(), [arrivals, scene](benchmark::State& state) {
         for (auto _ : state) arrivals->run();
         state.SetItemsProcessed(state.iterations() * kSteps * scene.contributors);
@@ -223,20 +213,21 @@ double add(const Scene& scene, const char* name) {
   return expired;
 }
 
-void add_sums(const std::string& name, std::size_t slots) {
+void add_sums(const std::string& name, std::size_t slots, Repeat repeated) {
   constexpr std::size_t kPayload = payload_bytes(JobSpec{});
   auto sums = std::make_shared<AlignedBytes>(slots * kPayload);
   std::fill_n(sums->at(0), sums->size(), std::byte(0));
   auto packet = std::make_shared<std::vector<float>>(kPayload / 4, 1.0f);
-  repeat(benchmark::RegisterBenchmark(name.c_str(), [sums, packet, slots](benchmark::State& state) {
-    const Accumulator& f32 = accumulator(Element::kF32);
-    std::size_t slot = 0;
-    for (auto _ : state)
-      for (std::int64_t i = 0; i < kSteps; ++i, slot = slot + 1 == slots ? 0 : slot + 1)
-        f32.add(sums->at(slot * kPayload), reinterpret_cast<const std::byte*>(packet->data()),
-                kPayload / 4, 1);
-    state.SetItemsProcessed(state.iterations() * kSteps);
-  }));
+  repeated(
+      benchmark::RegisterBenchmark(name.c_str(), [sums, packet, slots](benchmark::State& state) {
+        const Accumulator& f32 = accumulator(Element::kF32);
+        std::size_t slot = 0;
+        for (auto _ : state)
+          for (std::int64_t i = 0; i < kSteps; ++i, slot = slot + 1 == slots ? 0 : slot + 1)
+            f32.add(sums->at(slot * kPayload), reinterpret_cast<const std::byte*>(packet->data()),
+                    kPayload / 4, 1);
+        state.SetItemsProcessed(state.iterations() * kSteps);
+      }));
 }
 
 }  // namespace
@@ -244,45 +235,50 @@ void add_sums(const std::string& name, std::size_t slots) {
 
 int main(int argc, char** argv) {
   using namespace cotillion;
-  std::vector<char*> arguments(argv, argv + argc);
-  char interleave[] = "--benchmark_enable_random_interleaving=true";
-  arguments.insert(arguments.begin() + 1, interleave);
-  int count = int(arguments.size());
-  benchmark::Initialize(&count, arguments.data());
+  const bool smoke = cotillion::testing::take_smoke(argc, argv);
+  cotillion::testing::initialize_benchmarks(argc, argv, smoke, ".", true);
+  const Repeat repeated = smoke ? once : repeat;
 
+  std::vector<std::pair<const char*, std::size_t>> sizes = {{"8 Ki slots", std::size_t(1) << 13}};
+  if (!smoke) sizes.emplace_back("1 Mi slots", std::size_t(1) << 20);
   std::vector<Scene> scenes;
-  for (const auto& [where, slots] : {std::pair("8 Ki slots", std::size_t(1) << 13),
-                                     std::pair("1 Mi slots", std::size_t(1) << 20)})
+  for (const auto& [where, slots] : sizes)
     for (const int contributors : {2, 8})
       scenes.push_back(
           {fmt::format("{}, {} contributors", where, contributors), slots, contributors});
   std::map<std::string, double> expired;
   for (const Scene& scene : scenes) {
-    add<Nothing>(scene, ", none");
-    expired[scene.name] = add<Pointer>(scene, ", pointer");
+    add<Nothing>(scene, ", none", repeated);
+    expired[scene.name] = add<Pointer>(scene, ", pointer", repeated);
     // The same slots end, give or take those on the brink.
-    for (const double other : {add<Heap>(scene, ", heap"), add<Wheel>(scene, ", wheel")})
+    for (const double other :
+         {add<Heap>(scene, ", heap", repeated), add<Wheel>(scene, ", wheel", repeated)})
       COTILLION_CHECK(other > 0.9 * expired[scene.name] && other < 1.1 * expired[scene.name]);
   }
   const std::string near = "f32 add, 128 slots", far = "f32 add, 256 MB";
-  add_sums(near, 128);
-  add_sums(far, (256 << 20) / payload_bytes(JobSpec{}));
-  Remember best;
-  benchmark::RunSpecifiedBenchmarks(&best);
-  if (best.ns.empty()) return 0;
+  add_sums(near, 128, repeated);
+  add_sums(far, ((smoke ? 1 : 256) << 20) / payload_bytes(JobSpec{}), repeated);
+  cotillion::testing::BenchmarkRuns runs(cotillion::testing::BenchmarkRuns::Show::kErrors);
+  benchmark::RunSpecifiedBenchmarks(&runs);
+  const auto ns = [&](const std::string& name) {
+    const double rate = runs.rate(name, "items_per_second");
+    return rate > 0 ? 1e9 / rate : 0;
+  };
+  if (ns(near) == 0) return runs.failed() ? 1 : 0;  // a filter has left it out
 
   fmt::print(
       "ns per packet, best of {}; in brackets what deadlines add, and all ÷ with the pointer\n",
-      kRepetitions);
+      smoke ? 1 : kRepetitions);
   for (const Scene& scene : scenes) {
-    const auto ns = [&](const char* name) { return best.ns[scene.name + name]; };
-    fmt::print("{:27} none {:.2f}", scene.name, ns(", none"));
-    for (const char* name : {", pointer", ", heap", ", wheel"})
-      fmt::print("{} {:.2f} (+{:.2f}, ×{:.2f})", name, ns(name), ns(name) - ns(", none"),
-                 ns(name) / ns(", pointer"));
+    const double none = ns(scene.name + ", none"), pointer = ns(scene.name + ", pointer");
+    fmt::print("{:27} none {:.2f}", scene.name, none);
+    for (const char* name : {", pointer", ", heap", ", wheel"}) {
+      const double here = ns(scene.name + name);
+      fmt::print("{} {:.2f} (+{:.2f}, ×{:.2f})", name, here, here - none, here / pointer);
+    }
     fmt::print(", {:.2f} % of slots end by deadline\n", 100 * expired[scene.name]);
   }
   fmt::print("a packet of 1408 bytes added to its slot: {:.1f} ns in cache, {:.1f} ns out of it\n",
-             best.ns[near], best.ns[far]);
-  return 0;
+             ns(near), ns(far));
+  return runs.failed() ? 1 : 0;
 }

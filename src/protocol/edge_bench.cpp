@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "protocol/edge.hpp"
+#include "tests/support/base/benchmarks.hpp"
 
 namespace cotillion {
 namespace {
@@ -131,13 +132,13 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 // Best of several rounds each; the two take turns, because the machine is shared.
-void measure(const Scene& scene) {
+void measure(const Scene& scene, bool smoke) {
   Stream stream(scene);
   Edge edge = edge_for(scene, stream.job());
   Nowhere out;
   std::vector<std::byte> table(std::max<std::size_t>(1, scene.slots) * payload_bytes(stream.job()));
   double best_edge = 1e9, best_copy = 1e9;
-  const int rounds = int(std::clamp<std::size_t>(400'000 / stream.size(), 5, 200));
+  const int rounds = smoke ? 2 : int(std::clamp<std::size_t>(400'000 / stream.size(), 5, 200));
   for (RoundId round = 1; round <= RoundId(rounds); ++round) {
     stream.seal_round(round);
     RoundSpec spec = equal_round(round, kContributors + 1, kContributors);
@@ -168,13 +169,13 @@ void measure(const Scene& scene) {
              best_copy / packets * 1e9, best_copy / best_edge);
 }
 
-void measure_seal(int beats) {
+void measure_seal(int beats, int repeats) {
   std::vector<std::byte> packet(packet_bytes(std::size_t(beats) * kBeatBytes));
   Header header;
   header.set_type(PacketType::kData);
   write_header(header, packet);
   double best[2] = {1e9, 1e9};
-  for (int repeat = 0; repeat < 50; ++repeat)
+  for (int repeat = 0; repeat < repeats; ++repeat)
     for (const bool authenticated : {false, true}) {
       Seal seal = seal_of(authenticated, 3, 0);
       seal.close(packet);
@@ -194,8 +195,9 @@ void measure_seal(int beats) {
 }  // namespace
 }  // namespace cotillion
 
-int main() {
+int main(int argc, char** argv) {
   using namespace cotillion;
+  const bool smoke = cotillion::testing::take_smoke(argc, argv);
   fmt::print("Whole edge, one core, {} contributors; memcpy of the same payloads in the same run\n",
              kContributors);
   fmt::print("{:>5} {:>6} {:>9} {:>5} {:>9} {:>8} {:>8} {:>10} {:>8}\n", "", "bytes", "slots",
@@ -203,12 +205,13 @@ int main() {
   for (const bool authenticated : {false, true})
     for (const Element element : {Element::kF32, Element::kBf16, Element::kI32})
       for (const int beats : {22, 138}) {
-        measure({element, beats, 512, 96, authenticated});
-        if (!authenticated)
+        measure({element, beats, 512, 96, authenticated}, smoke);
+        if (!authenticated && !smoke)
           measure({element, beats, beats == 22 ? 120'000u : 20'000u,
-                   beats == 22 ? 90'000u : 15'000u, authenticated});
+                   beats == 22 ? 90'000u : 15'000u, authenticated},
+                  smoke);
       }
   fmt::print("\nChecking a seal\n");
-  for (const int beats : {1, 22, 138}) measure_seal(beats);
+  for (const int beats : {1, 22, 138}) measure_seal(beats, smoke ? 1 : 50);
   return 0;
 }

@@ -16,19 +16,25 @@
 #include "base/check.hpp"
 #include "sim/simulation.hpp"
 #include "tests/peers/ns3_peer.hpp"
+#include "tests/support/base/benchmarks.hpp"
 #include "tests/support/plan/plans.hpp"
 #include "topology/generate_map.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr int kRepetitions = 3;
 constexpr Bytes kPlenty{32'000'000'000};
 constexpr Bytes kChunk{8192};
-constexpr Bytes kGigabyte{1'000'000'000};
-constexpr Bytes kBesideNs3{100'000'000};
-constexpr std::int64_t kHopsOfGrowth = 8'000'000;
 constexpr Duration kAgree{1'000'000};  // 1 µs, less than the time of one packet on an access lane
+
+// How much is played.
+struct Sizes {
+  int repetitions = 3;
+  Bytes round{1'000'000'000};
+  Bytes beside_ns3{100'000'000};
+  std::int64_t hops_of_growth = 8'000'000;
+  int islands_most = 100;
+};
 
 double processor_seconds() {
   return double(std::clock()) / CLOCKS_PER_SEC;
@@ -89,37 +95,39 @@ std::int64_t lanes_of_a_chunk(const PlanFile& plan, std::size_t round) {
   return lanes;
 }
 
-void nine_cities() {
-  fmt::print("nine cities, one round of {} in chunks of {} bytes, best of {}\n", to_text(kGigabyte),
-             kChunk.count, kRepetitions);
+void nine_cities(const Sizes& sizes) {
+  fmt::print("nine cities, one round of {} in chunks of {} bytes, best of {}\n",
+             to_text(sizes.round), kChunk.count, sizes.repetitions);
   fmt::print("{:24}{:>12}{:>12}{:>9}{:>16}{:>9}\n", "schedule, memory", "hops", "events", "s",
              "million hops/s", "peak MB");
   const std::array<std::pair<const char*, Bytes>, 3> scenes = {
       {{"all-to-all", kPlenty}, {"triangles", {0}}, {"pairs", {0}}}};
   for (const auto& [schedule, memory] : scenes) {
-    const Run run = best_of(testing::nine_city_plan(schedule, memory, kGigabyte), 1, kRepetitions);
+    const Run run =
+        best_of(testing::nine_city_plan(schedule, memory, sizes.round), 1, sizes.repetitions);
     fmt::print("{:24}{:12}{:12}{:9.2f}{:16.2f}{:9.0f}\n",
                fmt::format("{}, {}", schedule, to_text(memory)), run.outcome.hops,
                run.outcome.events, run.seconds, run.rate(), run.megabytes);
   }
 }
 
-void growth() {
+void growth(const Sizes& sizes) {
   fmt::print("\ngenerated maps, one period, payloads for about {} million hops\n",
-             kHopsOfGrowth / 1'000'000);
+             sizes.hops_of_growth / 1'000'000);
   fmt::print("{:8}{:>7}  {:12}{:>7}{:>12}{:>12}{:>9}{:>16}{:>9}\n", "islands", "lanes", "schedule",
              "rounds", "payload", "hops", "s", "million hops/s", "peak MB");
   const std::vector<std::pair<const char*, std::vector<int>>> scenes = {
       {"grid", {10, 25, 50, 100}}, {"pairs", {10, 25, 50, 100}}, {"all-to-all", {10, 25, 50, 64}}};
-  for (const auto& [schedule, sizes] : scenes)
-    for (const int islands : sizes) {
+  for (const auto& [schedule, counts] : scenes)
+    for (const int islands : counts) {
+      if (islands > sizes.islands_most) continue;
       Map map = testing::with_memory(generate_map(islands, 1), kPlenty);
       map.payload = kChunk;
       const PlanFile draft = testing::plan_file(map, schedule);
       std::int64_t lanes = 0;
       for (std::size_t k = 0; k < draft.plan.rounds.size(); ++k)
         lanes += lanes_of_a_chunk(draft, k);
-      map.payload = std::max<std::int64_t>(1, kHopsOfGrowth / lanes) * kChunk;
+      map.payload = std::max<std::int64_t>(1, sizes.hops_of_growth / lanes) * kChunk;
       const PlanFile plan = testing::plan_file(map, schedule);
       const Run run = played(plan, int(plan.plan.rounds.size()));
       fmt::print("{:<8}{:7}  {:12}{:7}{:>12}{:12}{:9.2f}{:16.2f}{:9.0f}\n", islands,
@@ -129,20 +137,20 @@ void growth() {
 }
 
 // Both must have carried everything, and agree on when the last of it arrived.
-void beside_ns3() {
+void beside_ns3(const Sizes& sizes) {
   using testing::Ns3Run;
   using testing::Ns3Way;
   constexpr std::array kWays = {Ns3Way::kIp, Ns3Way::kFrames, Ns3Way::kEvents};
-  const PlanFile plan = testing::nine_city_plan("all-to-all", kPlenty, kBesideNs3);
-  const std::int64_t chunks = (kBesideNs3.count + kChunk.count - 1) / kChunk.count;
+  const PlanFile plan = testing::nine_city_plan("all-to-all", kPlenty, sizes.beside_ns3);
+  const std::int64_t chunks = (sizes.beside_ns3.count + kChunk.count - 1) / kChunk.count;
   const std::int64_t islands = plan.map.island_count();
   const auto hops = double(chunks * lanes_of_a_chunk(plan, 0));
   fmt::print("\nnine cities, all-to-all, one round of {}, best of {}, in the same run\n",
-             to_text(kBesideNs3), kRepetitions);
+             to_text(sizes.beside_ns3), sizes.repetitions);
 
   std::optional<Run> ours;
   std::array<std::optional<Ns3Run>, kWays.size()> theirs;
-  for (int k = 0; k < kRepetitions; ++k) {
+  for (int k = 0; k < sizes.repetitions; ++k) {
     Run run = played(plan, 1);
     if (!ours || run.seconds < ours->seconds) ours = std::move(run);
     for (std::size_t way = 0; way < kWays.size(); ++way) {
@@ -177,9 +185,13 @@ void beside_ns3() {
 
 // --quick: only the nine cities.
 int main(int argc, char** argv) {
-  cotillion::nine_cities();
+  using namespace cotillion;
+  Sizes sizes;
+  if (cotillion::testing::take_smoke(argc, argv))
+    sizes = {1, {10'000'000}, {1'000'000}, 20'000, 25};
+  nine_cities(sizes);
   if (argc > 1 && std::string(argv[1]) == "--quick") return 0;
-  cotillion::beside_ns3();
-  cotillion::growth();
+  beside_ns3(sizes);
+  growth(sizes);
   return 0;
 }
