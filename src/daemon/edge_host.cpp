@@ -35,10 +35,9 @@ Result<std::unique_ptr<EdgeHost>> EdgeHost::start(const EdgeHostSettings& settin
   for (std::size_t i = 0; i < shards.size(); ++i) {
     auto shard = EdgeShard::make(settings, int(i), std::move(shards[i]));
     if (!shard) return Unexpected<Error>{shard.error().within(fmt::format("shard {}", i))};
-    host->shards_.push_back(std::move(*shard));
+    host->shards_.add(std::move(*shard));
   }
-  for (const auto& shard : host->shards_)
-    host->threads_.emplace_back([&worker = *shard] { worker.run(); });
+  host->shards_.start();
   return host;
 }
 
@@ -48,7 +47,7 @@ EdgeHost::~EdgeHost() {
 
 void EdgeHost::open_round(JobId job, const RoundSpec& round) {
   for (std::size_t i = 0; i < shards_.size(); ++i)
-    shards_[i]->open_round(shard_id(job, int(i)), round);
+    shards_[i].open_round(shard_id(job, int(i)), round);
 }
 
 void EdgeHost::account_for(RoundId round) {
@@ -57,7 +56,7 @@ void EdgeHost::account_for(RoundId round) {
 
 std::optional<EdgeAccount> EdgeHost::next_account() {
   accounts_.resize(shards_.size());
-  for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i]->take_accounts(accounts_[i]);
+  for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i].take_accounts(accounts_[i]);
   if (std::any_of(accounts_.begin(), accounts_.end(),
                   [](const auto& list) { return list.empty(); }))
     return {};
@@ -76,9 +75,7 @@ std::optional<EdgeAccount> EdgeHost::next_account() {
 }
 
 void EdgeHost::stop() {
-  for (const auto& shard : shards_) shard->stop();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+  shards_.stop();
 }
 
 EdgeReading EdgeHost::reading() const {
@@ -88,7 +85,7 @@ EdgeReading EdgeHost::reading() const {
 }
 
 EdgeReading EdgeHost::reading(int shard) const {
-  return shards_[std::size_t(shard)]->reading();
+  return shards_[std::size_t(shard)].reading();
 }
 
 std::uint64_t EdgeHost::packets_heard() const {
@@ -98,7 +95,7 @@ std::uint64_t EdgeHost::packets_heard() const {
 }
 
 Endpoint EdgeHost::own(int shard) const {
-  return shards_[std::size_t(shard)]->own();
+  return shards_[std::size_t(shard)].own();
 }
 
 }  // namespace cotillion

@@ -5,11 +5,11 @@
 
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "daemon/edge_reading.hpp"
 #include "daemon/injector.hpp"
+#include "daemon/shard_loop.hpp"
 #include "daemon/udp_socket.hpp"
 #include "exchange/clock.hpp"
 #include "protocol/edge.hpp"
@@ -76,8 +76,7 @@ class EdgeHost {
  private:
   EdgeHost() = default;
 
-  std::vector<std::unique_ptr<EdgeShard>> shards_;
-  std::vector<std::thread> threads_;
+  ShardThreads<EdgeShard> shards_;
   std::vector<std::vector<EdgeAccount>> accounts_;  // by shard: not handed out yet
 };
 

@@ -1,18 +1,14 @@
 #include "daemon/edge_shard.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sched.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 
 namespace cotillion {
 namespace {
 
-constexpr int kBatchesBetweenPolls = 8;
 constexpr std::size_t kPopulatedMax = std::size_t(1) << 30u;  // larger tables cost what is in them
-constexpr Duration kWaitMax{100'000'000'000};  // so that nothing depends on one wake-up alone
+constexpr Duration kOverflowsEvery{100'000'000'000};
 
 constexpr std::uint64_t place_of(const Endpoint& to) {
   return std::uint64_t(to.address) << 16u | to.port;
@@ -74,7 +70,6 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
                      UdpSocket requests, std::optional<XdpSocket> direct)
     : clock_(settings.clock),
       spin_(settings.spin),
-      core_(settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]),
       island_{settings.island.address, std::uint16_t(settings.island.port + shard)},
       coordinator_(settings.coordinator),
       keepers_(settings.keepers),
@@ -88,7 +83,9 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
       questions_(4),
       out_(requests_),
       on_receive_(settings.on_receive),
-      on_send_(settings.on_send) {
+      on_send_(settings.on_send),
+      loop_(settings.clock, "edge shard",
+            settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]) {
   std::sort(heard_.begin(), heard_.end(),
             [](const HeardGroup& a, const HeardGroup& b) { return a.group < b.group; });
   SourceId sources = 0;
@@ -112,24 +109,9 @@ void EdgeShard::account_for(RoundId round) {
   send_mail(mail);
 }
 
-void EdgeShard::take_accounts(std::vector<EdgeAccount>& into) {
-  const std::lock_guard lock(mail_lock_);
-  into.insert(into.end(), accounts_.begin(), accounts_.end());
-  accounts_.clear();
-}
-
 void EdgeShard::send_mail(const Mail& mail) {
-  {
-    const std::lock_guard lock(mail_lock_);
-    mail_.push_back(mail);
-  }
-  has_mail_.store(true, std::memory_order_release);
-  wakeup_.wake();
-}
-
-void EdgeShard::stop() {
-  stopping_.store(true, std::memory_order_release);
-  wakeup_.wake();
+  mail_.put(mail);
+  loop_.tell_of_mail();
 }
 
 template <class Source>
@@ -161,33 +143,8 @@ bool EdgeShard::hear_groups(const Source& heard, int came) {
 }
 
 void EdgeShard::run() {
-  wake_on_time();
-  (void)prctl(PR_SET_NAME, "edge shard", 0UL, 0UL, 0UL);
-  if (core_ >= 0) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(unsigned(core_), &cores);
-    (void)sched_setaffinity(0, sizeof cores, &cores);
-  }
-  int since_poll = 0;
-  while (!stopping_.load(std::memory_order_acquire)) {
-    if (has_mail_.load(std::memory_order_acquire)) read_mail();
-    bool more = false;
-    if (direct_) {
-      const int came = direct_->receive();
-      counted_.host.add(HostCount::kDirect, std::uint64_t(came));
-      more = hear_groups(*direct_, came);
-    }
-    // What the driver did not take out for us, for want of room or on another queue, comes here.
-    if (!more) more = hear_groups(streams_, streams_.receive(groups_));
-    meet_deadlines();
-    publish();
-    if (more && ++since_poll < kBatchesBetweenPolls) continue;
-    since_poll = 0;
-    wait(more);
-    if (asked_) hear_requests();
-  }
-  if (has_mail_.load(std::memory_order_acquire)) read_mail();
+  loop_.run(*this, {groups_.fd(), direct_ ? direct_->fd() : -1, requests_.fd()});
+  read_mail();
   edge_.flush(clock_.now(), *this);
   out_.flush();
   overflows_at_ = kLongAgo;
@@ -195,24 +152,42 @@ void EdgeShard::run() {
   publish();
 }
 
-void EdgeShard::read_mail() {
-  has_mail_.store(false, std::memory_order_relaxed);
-  {
-    const std::lock_guard lock(mail_lock_);
-    opened_.swap(mail_);
+bool EdgeShard::receive() {
+  bool more = false;
+  if (direct_) {
+    const int came = direct_->receive();
+    counted_.host.add(HostCount::kDirect, std::uint64_t(came));
+    more = hear_groups(*direct_, came);
   }
-  for (const Mail& mail : opened_) {
+  // What the driver did not take out for us, for want of room or on another queue, comes here.
+  return more || hear_groups(streams_, streams_.receive(groups_));
+}
+
+bool EdgeShard::on_time() {
+  meet_deadlines();
+  publish();
+  return false;
+}
+
+// With a core of its own it stays awake for a while after the last packet.
+Instant EdgeShard::next_deadline(Instant now) const {
+  if (now - heard_at_ < spin_) return now;
+  return std::min({edge_.next_deadline(), on_receive_.next_deadline(), on_send_.next_deadline()});
+}
+
+void EdgeShard::read_mail() {
+  mail_.take(came_);
+  for (const Mail& mail : came_) {
     if (mail.account) {
       std::vector<Instant>& accepted = accepted_[mail.round.round % accepted_.size()];
-      const std::lock_guard lock(mail_lock_);
-      accounts_.push_back({mail.round.round, accepted});
+      accounts_.put({mail.round.round, accepted});
       std::fill(accepted.begin(), accepted.end(), kNever);
       continue;
     }
     const auto opened = edge_.open_round(clock_.now(), mail.job, mail.round, *this);
     counted_.host.add(opened ? HostCount::kRoundsOpened : HostCount::kRoundsRefused);
   }
-  opened_.clear();
+  came_.clear();
   out_.flush();
 }
 
@@ -232,8 +207,7 @@ void EdgeShard::pass_on(Instant now, SourceId source, ByteView packet) {
     accepted_[header->round % accepted_.size()][std::size_t(source)] = now;
 }
 
-void EdgeShard::hear_requests() {
-  asked_ = false;
+void EdgeShard::receive_requests() {
   const int came = questions_.receive(requests_);
   const Instant now = clock_.now();
   for (int i = 0; i < came; ++i) {
@@ -266,27 +240,9 @@ void EdgeShard::meet_deadlines() {
   out_.flush();
 }
 
-void EdgeShard::wait(bool busy) {
-  Duration pause{0};
-  if (!busy && !has_mail_.load(std::memory_order_relaxed)) {
-    const Instant now = clock_.now();
-    const Instant due = std::min({edge_.next_deadline(), on_receive_.next_deadline(),
-                                  on_send_.next_deadline(), now + kWaitMax});
-    pause = now - heard_at_ < spin_ ? Duration{0} : std::max(due - now, Duration{0});
-  }
-  const timespec limit = timespec_of(pause);
-  // A negative descriptor is none.
-  std::array<pollfd, 4> watched{pollfd{groups_.fd(), POLLIN, 0}, pollfd{requests_.fd(), POLLIN, 0},
-                                pollfd{wakeup_.fd(), POLLIN, 0},
-                                pollfd{direct_ ? direct_->fd() : -1, POLLIN, 0}};
-  if (ppoll(watched.data(), watched.size(), &limit, nullptr) <= 0) return;
-  asked_ = watched[1].revents != 0;
-  if (watched[2].revents != 0) wakeup_.drain();
-}
-
 // A question to the kernel, so not for every packet.
 void EdgeShard::count_overflows(Instant now) {
-  if (now - overflows_at_ < kWaitMax) return;
+  if (now - overflows_at_ < kOverflowsEvery) return;
   overflows_at_ = now;
   overflows_ = std::uint64_t(groups_.overflows()) + requests_.overflows();
 }

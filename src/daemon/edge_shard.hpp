@@ -1,31 +1,27 @@
-// One thread of an edge: its sockets, its edge and the loop between them. No lock is taken while
-// packets come; mail is looked for by one atomic word.
+// One shard of an edge: its sockets and its edge, and what each turn of the loop between them does.
 #pragma once
-
-#include <atomic>
-#include <mutex>
 
 #include "daemon/edge_host.hpp"
 #include "daemon/receive_batch.hpp"
 #include "daemon/send_batch.hpp"
-#include "daemon/wakeup.hpp"
+#include "daemon/shard_loop.hpp"
 #include "daemon/xdp_socket.hpp"
 
 namespace cotillion {
 
-class EdgeShard final : private Outbox {
+class EdgeShard final : private ShardWork, private Outbox {
  public:
   [[nodiscard]] static Result<std::unique_ptr<EdgeShard>> make(const EdgeHostSettings& settings,
                                                                int shard, Edge edge);
 
-  // The thread's whole life. Returns after stop().
+  // Everything its thread does. Returns after stop().
   void run();
 
   // From any thread.
   void open_round(JobId job, const RoundSpec& round);
   void account_for(RoundId round);
-  void take_accounts(std::vector<EdgeAccount>& into);
-  void stop();
+  void take_accounts(std::vector<EdgeAccount>& into) { accounts_.take(into); }
+  void stop() { loop_.stop(); }
   [[nodiscard]] EdgeReading reading() const { return published_.read(); }
   [[nodiscard]] std::uint64_t packets_heard() const { return published_.read(HostCount::kPackets); }
   [[nodiscard]] Endpoint own() const { return requests_.local(); }
@@ -41,15 +37,18 @@ class EdgeShard final : private Outbox {
   EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, UdpSocket groups,
             UdpSocket requests, std::optional<XdpSocket> direct);
   void send_mail(const Mail& mail);
-  void read_mail();
+  // ShardWork
+  void read_mail() override;
+  bool receive() override;
+  bool on_time() override;
+  [[nodiscard]] Instant next_deadline(Instant now) const override;
+  void receive_requests() override;
   // False when nothing more is waiting.
   template <class Source>
   [[nodiscard]] bool hear_groups(const Source& source, int came);
-  void hear_requests();
   void hear(Instant now, SourceId source, ByteView packet);
   void pass_on(Instant now, SourceId source, ByteView packet);
   void meet_deadlines();
-  void wait(bool busy);
   void count_overflows(Instant now);
   void publish();
   void send(Towards towards, SourceId source, ByteView packet) override;
@@ -58,7 +57,6 @@ class EdgeShard final : private Outbox {
 
   const RunClock clock_;
   const Duration spin_;
-  const int core_;  // −1: anywhere
   const Endpoint island_;
   const Ipv4Address coordinator_;
   const std::vector<Endpoint> keepers_;
@@ -73,16 +71,13 @@ class EdgeShard final : private Outbox {
   EdgeReading counted_;
   PublishedReading published_;
 
-  Wakeup wakeup_;
-  std::atomic<bool> stopping_{false};
-  std::atomic<bool> has_mail_{false};
-  std::mutex mail_lock_;
-  std::vector<Mail> mail_, opened_;
-  std::vector<EdgeAccount> accounts_;  // under the mail's lock
+  ShardLoop loop_;
+  Mailbox<Mail> mail_;
+  std::vector<Mail> came_;  // mail that is being read
+  Mailbox<EdgeAccount> accounts_;
   // By round, of which two are live, and source: the last one. The next round begins before the
   // account of this one is asked for.
   std::array<std::vector<Instant>, 2> accepted_;
-  bool asked_ = false;  // poll saw a request
   Instant heard_at_ = kLongAgo;
   Instant overflows_at_ = kLongAgo;  // when the kernel was asked for them
   std::uint64_t overflows_ = 0;

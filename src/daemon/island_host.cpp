@@ -68,10 +68,9 @@ Result<std::unique_ptr<IslandHost>> IslandHost::start(const IslandHostSettings& 
   for (int i = 0; i < shards; ++i) {
     auto shard = IslandShard::make(settings, shard_job(job, i, shards), i, region);
     if (!shard) return Unexpected<Error>{shard.error().within(fmt::format("shard {}", i))};
-    host->shards_.push_back(std::move(*shard));
+    host->shards_.add(std::move(*shard));
   }
-  for (const auto& shard : host->shards_)
-    host->threads_.emplace_back([&worker = *shard] { worker.run(); });
+  host->shards_.start();
   return host;
 }
 
@@ -90,13 +89,11 @@ void IslandHost::open_round(const RoundOpening& opening) {
 }
 
 void IslandHost::stop() {
-  for (const auto& shard : shards_) shard->stop();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
+  shards_.stop();
 }
 
 std::optional<RoundReport> IslandHost::next_report() {
-  for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i]->take_accounts(accounts_[i]);
+  for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i].take_accounts(accounts_[i]);
   const RoundId round = reported_ + 1;
   const auto its = [&](const ShardAccount& account) { return account.round == round; };
   for (const auto& list : accounts_)
@@ -126,7 +123,7 @@ IslandReading IslandHost::reading() const {
 }
 
 Endpoint IslandHost::own(int shard) const {
-  return shards_[std::size_t(shard)]->own();
+  return shards_[std::size_t(shard)].own();
 }
 
 }  // namespace cotillion

@@ -5,10 +5,10 @@
 
 #include <memory>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "daemon/edge_reading.hpp"
+#include "daemon/shard_loop.hpp"
 #include "daemon/udp_socket.hpp"
 #include "exchange/clock.hpp"
 #include "exchange/exchange_region.hpp"
@@ -91,8 +91,7 @@ class IslandHost {
   explicit IslandHost(const JobSpec& job);
 
   JobSpec job_;
-  std::vector<std::unique_ptr<IslandShard>> shards_;
-  std::vector<std::thread> threads_;
+  ShardThreads<IslandShard> shards_;
   std::vector<std::vector<ShardAccount>> accounts_;  // by shard: not reported yet
   RoundId reported_ = 0;
 };

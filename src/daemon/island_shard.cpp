@@ -1,9 +1,6 @@
 #include "daemon/island_shard.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sched.h>
-#include <sys/prctl.h>
 
 #include <algorithm>
 
@@ -12,7 +9,6 @@
 namespace cotillion {
 namespace {
 
-constexpr Duration kWaitMax{50'000'000'000};  // so that nothing depends on one wake-up alone
 constexpr std::int64_t kAgeMost =
     86'400'000'000'000;  // a day, in nanoseconds: it is training code's word
 constexpr Duration kPublishEvery{10'000'000'000};
@@ -45,7 +41,6 @@ IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& par
                          const ExchangeRegion* region, UdpSocket socket)
     : clock_(settings.clock),
       shard_(shard),
-      core_(settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]),
       job_(part.job),
       first_chunk_(part.first_chunk),
       first_element_(part.first_element),
@@ -67,28 +62,15 @@ IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& par
       sums_(16),
       out_(socket_),
       correction_(elements_per_chunk(job_)),
-      average_(region == nullptr ? elements_per_chunk(job_) : 0) {
+      average_(region == nullptr ? elements_per_chunk(job_) : 0),
+      loop_(settings.clock, "island shard",
+            settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]) {
   if (region_ != nullptr) agent_.emplace(*region_, in_region(0), job_.fragments);
 }
 
 void IslandShard::open_round(const RoundOpening& opening) {
-  {
-    const std::lock_guard lock(lock_);
-    mail_.push_back(opening);
-  }
-  has_mail_.store(true, std::memory_order_release);
-  wakeup_.wake();
-}
-
-void IslandShard::stop() {
-  stopping_.store(true, std::memory_order_release);
-  wakeup_.wake();
-}
-
-void IslandShard::take_accounts(std::vector<ShardAccount>& into) {
-  const std::lock_guard lock(lock_);
-  into.insert(into.end(), accounts_.begin(), accounts_.end());
-  accounts_.clear();
+  mail_.put(opening);
+  loop_.tell_of_mail();
 }
 
 IslandReading IslandShard::reading() const {
@@ -97,31 +79,19 @@ IslandReading IslandShard::reading() const {
 }
 
 void IslandShard::run() {
-  wake_on_time();
-  (void)prctl(PR_SET_NAME, "island shard", 0UL, 0UL, 0UL);
-  if (core_ >= 0) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(unsigned(core_), &cores);
-    (void)sched_setaffinity(0, sizeof cores, &cores);
-  }
-  while (!stopping_.load(std::memory_order_acquire)) {
-    if (has_mail_.load(std::memory_order_acquire)) read_mail();
-    const bool more = hear();
-    meet_deadlines();
-    wait(run_merges() || more);
-  }
+  loop_.run(*this, {.packets = socket_.fd()});
   run_the_last();
   publish(clock_.now());
 }
 
+bool IslandShard::on_time() {
+  meet_deadlines();
+  return run_merges();
+}
+
 void IslandShard::read_mail() {
-  has_mail_.store(false, std::memory_order_relaxed);
   std::vector<RoundOpening> came;
-  {
-    const std::lock_guard lock(lock_);
-    came.swap(mail_);
-  }
+  mail_.take(came);
   for (RoundOpening& opening : came) {
     if (opening.part.spec.round > RoundId(snapshots_.live_rounds()))
       finish(opening.part.spec.round - RoundId(snapshots_.live_rounds()));
@@ -141,7 +111,7 @@ void IslandShard::read_mail() {
   }
 }
 
-bool IslandShard::hear() {
+bool IslandShard::receive() {
   const int came = sums_.receive(socket_);
   if (came == 0) return false;
   const Instant now = clock_.now();
@@ -262,22 +232,12 @@ std::vector<ReportedAbsence> IslandShard::absences(const RoundAssignment& part, 
   return list;
 }
 
-void IslandShard::wait(bool busy) {
-  if (busy || has_mail_.load(std::memory_order_relaxed)) return;
-  const Instant now = clock_.now();
-  const Instant due = std::min(next_deadline(), now + kWaitMax);
-  const timespec limit = timespec_of(std::max(due - now, Duration{0}));
-  std::array<pollfd, 2> watched{pollfd{socket_.fd(), POLLIN, 0}, pollfd{wakeup_.fd(), POLLIN, 0}};
-  if (ppoll(watched.data(), watched.size(), &limit, nullptr) <= 0) return;
-  if (watched[1].revents != 0) wakeup_.drain();
-}
-
-Instant IslandShard::next_deadline() const {
+Instant IslandShard::next_deadline(Instant now) const {
   Instant due = std::min(receiver_.next_deadline(), published_at_ + kPublishEvery);
   if (held_up_since_ == kNever) due = std::min(due, sender_.next_deadline());
   if (!agent_ && (current_merge_ || !pending_merges_.empty())) due = std::min(due, rest_until_);
   if (!upcoming_.empty()) due = std::min(due, upcoming_.front().part.stream.start);
-  if (region_is_held_ || held_up_since_ != kNever) due = std::min(due, clock_.now() + kRegionRetry);
+  if (region_is_held_ || held_up_since_ != kNever) due = std::min(due, now + kRegionRetry);
   return due;
 }
 
@@ -338,8 +298,7 @@ void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
           {masks.empty() ? 0 : masks[chunk],
            share_of_chunk_ * double(elements_in(job_, chunk)) / double(elements_per_chunk(job_))});
   }
-  const std::lock_guard lock(lock_);
-  accounts_.push_back(std::move(account));
+  accounts_.put(std::move(account));
 }
 
 void IslandShard::send(Towards towards, SourceId, ByteView packet) {

@@ -1,8 +1,7 @@
-// One thread of an island: a socket, a sender, a receiver, and the loop between them and the
-// region.
+// One shard of an island: a socket, a sender and a receiver, and what each turn of the loop between
+// them and the region does.
 #pragma once
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -10,8 +9,8 @@
 #include "daemon/island_host.hpp"
 #include "daemon/receive_batch.hpp"
 #include "daemon/send_batch.hpp"
+#include "daemon/shard_loop.hpp"
 #include "daemon/shards.hpp"
-#include "daemon/wakeup.hpp"
 #include "exchange/exchange_agent.hpp"
 
 namespace cotillion {
@@ -19,18 +18,21 @@ namespace cotillion {
 // Training code holds a fragment for as long as a copy takes.
 inline constexpr Duration kRegionRetry{200'000'000};
 
-class IslandShard final : private FragmentSource, private ReceiverEvents, private Outbox {
+class IslandShard final : private ShardWork,
+                          private FragmentSource,
+                          private ReceiverEvents,
+                          private Outbox {
  public:
   [[nodiscard]] static Result<std::unique_ptr<IslandShard>> make(const IslandHostSettings& settings,
                                                                  const ShardJob& part, int shard,
                                                                  const ExchangeRegion* region);
 
-  void run();  // the thread's whole life; returns after stop()
+  void run();  // everything its thread does; returns after stop()
 
   // From any thread.
   void open_round(const RoundOpening& opening);
-  void stop();
-  void take_accounts(std::vector<ShardAccount>& into);
+  void stop() { loop_.stop(); }
+  void take_accounts(std::vector<ShardAccount>& into) { accounts_.take(into); }
   [[nodiscard]] IslandReading reading() const;
   [[nodiscard]] Endpoint own() const { return socket_.local(); }
 
@@ -44,8 +46,11 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   IslandShard(const IslandHostSettings& settings, const ShardJob& part, int shard,
               const ExchangeRegion* region, UdpSocket socket);
 
-  void read_mail();
-  [[nodiscard]] bool hear();  // false when nothing more is waiting
+  // ShardWork
+  void read_mail() override;
+  bool receive() override;
+  bool on_time() override;
+  [[nodiscard]] Instant next_deadline(Instant now) const override;
   void meet_deadlines();
   void send_what_is_due(Instant now);
   [[nodiscard]] bool run_merges();           // a slice of one; false when none can be run now
@@ -59,9 +64,7 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   [[nodiscard]] CorrectionAccount account_of(const PendingMerge& pending) const;
   void begin_stream(Instant now);
   void note_wanted(const StreamSpec& stream, int fragment);
-  void wait(bool busy);
   void publish(Instant now);
-  [[nodiscard]] Instant next_deadline() const;
   [[nodiscard]] bool waits(int fragment) const;
   // No chunk may leave before what was merged into it in the round before.
   [[nodiscard]] Instant may_send_until(Instant now) const;
@@ -83,7 +86,6 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
 
   const RunClock clock_;
   const int shard_;
-  const int core_;  // −1: anywhere
   const JobSpec job_;
   const ChunkId first_chunk_;          // in the whole model
   const std::uint64_t first_element_;  // the same
@@ -123,13 +125,11 @@ class IslandShard final : private FragmentSource, private ReceiverEvents, privat
   Instant missing_at_{0};
   IslandReading counted_;
 
-  Wakeup wakeup_;
-  std::atomic<bool> stopping_{false};
-  std::atomic<bool> has_mail_{false};
-  mutable std::mutex lock_;  // of what follows
-  std::vector<RoundOpening> mail_;
-  std::vector<ShardAccount> accounts_;
-  IslandReading published_;
+  ShardLoop loop_;
+  Mailbox<RoundOpening> mail_;
+  Mailbox<ShardAccount> accounts_;
+  mutable std::mutex lock_;
+  IslandReading published_;  // under the lock
 };
 
 }  // namespace cotillion
