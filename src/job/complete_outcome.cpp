@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/check.hpp"
 #include "base/wide.hpp"
 #include "job/attribution.hpp"
 #include "job/realised_mixing.hpp"
@@ -61,6 +62,8 @@ std::vector<LaneOutcome> with_planned_bytes(const PlanFile& plan, const Outcome&
 
 Outcome complete_outcome(const PlanFile& plan, Outcome seen) {
   const std::size_t islands = plan.map.islands.size();
+  COTILLION_CHECK(seen.edges.size() == islands);
+  for (const RoundOutcome& round : seen.rounds) COTILLION_CHECK(round.round > 0);
   seen.receivers.resize(islands);
   seen.senders.resize(islands);
   seen.steps.resize(islands);

@@ -14,7 +14,7 @@ using State = CoordinatorState;
 }  // namespace
 
 Instant Coordinator::report_due(RoundId round) const {
-  // Edges wait for the last chunks of a round for as long as they are patient.
+  // Edges wait for the last chunks of a round for the grace.
   return job_assignment_.start_of(round + 1, origin_) + settings_.job_settings.grace +
          settings_.report_timeout;
 }

@@ -1,5 +1,5 @@
-// What befalls each packet, drawn from a seed, lane by lane, so that a fault on one lane does not
-// change the draws of another.
+// What happens to each packet, drawn from a seed, lane by lane, so that a fault on one lane does
+// not change the draws of another.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace cotillion {
 
-// What befalls one packet on one lane.
+// What happens to one packet on one lane.
 struct Fate {
   bool lost = false;
   Duration delay{0};   // by which others overtake it

@@ -1,4 +1,4 @@
-// What the sender, the receiver and the edge of one island are built from, as a assignment says.
+// What the sender, the receiver and the edge of one island are built from, as an assignment says.
 // The simulator and the daemons build theirs from here, so that they differ in nothing but the
 // time.
 #pragma once

@@ -12,9 +12,9 @@
 
 namespace cotillion {
 
-// One packet on one lane, in one cache line. A header without payload, which is most of what a
-// rehearsal sends, travels in it: hundreds of thousands are under way at once, and to look for each
-// of them elsewhere in memory would take longer than all the rest.
+// One packet on one lane, in one cache line. A header without payload, which is most of what is
+// sent where payloads are only counted, travels in it: hundreds of thousands are under way at once,
+// and to look for each of them elsewhere in memory would take longer than all the rest.
 struct alignas(64) InFlight {
   Instant arrival;
   const Route::Step* step = nullptr;

@@ -1,7 +1,7 @@
-// The network in partitions. What happens in one reaches another only over a link, and takes as
-// long as the light does: so far ahead a partition may play alone, with its own lanes, edge and
-// island in the cache, before the next one's turn comes. In each of them everything happens in the
-// same order as if all played together, so the outcome is the same, to the picosecond.
+// Conservative parallel simulation. The map is cut into partitions that influence each other only
+// over links. Partitions may run ahead of each other by the minimum link latency (the lookahead),
+// each with its own lanes, edge and island in the cache. Events of one partition keep their order,
+// so the outcome equals that of a single event queue, to the picosecond.
 #pragma once
 
 #include <vector>
@@ -12,16 +12,16 @@ namespace cotillion {
 
 class Partitions {
  public:
-  // Places that hear of one another at once, or nearly, are in the same partition; so are an island
-  // and its edge.
+  // Places whose latency to each other is negligible share a partition, and so do an island and its
+  // edge.
   Partitions(const Map& map, const std::vector<Ingress>& ingress);
-  // All in one, for those who watch them all in the order of time.
+  // One partition for everything: observers then see all events in the order of time.
   [[nodiscard]] static Partitions single(const Map& map);
 
   [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] int of_island(IslandId island) const { return of_[std::size_t(island)]; }
   [[nodiscard]] int of_place(PlaceId place) const { return of_[std::size_t(place)]; }
-  // For how long no partition hears of what the others do.
+  // How far partitions may run ahead of each other.
   [[nodiscard]] Duration lookahead() const { return lookahead_; }
 
  private:

@@ -1,5 +1,5 @@
 // The packets of chosen lanes as a capture file, at the virtual time at which their last bit
-// arrives at the far end. In a rehearsal payloads are only counted: packets say ZERO.
+// arrives at the far end. Where payloads are only counted, packets say ZERO.
 #pragma once
 
 #include <string>
