@@ -219,7 +219,7 @@ void run(Options& options, Outcome& code) {
     const Faults faults = faults_of(options, plan, made_by);
     const std::vector<Recipe> recipes = recipes_of(options, plan);
     if (options.lose > 0 && std::none_of(recipes.begin(), recipes.end(), [](const Recipe& recipe) {
-          return recipe.kind == Recipe::Kind::kRotation;
+          return is_a<RotationRecipe>(recipe);
         }))
       throw Stop{kUsedWrongly, "--lose: none of these policies is ours; nothing would be lost"};
     if (!options.export_recipes.empty()) return export_recipes(options, made_by, recipes);

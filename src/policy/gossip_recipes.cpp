@@ -66,6 +66,51 @@ RecipeRound RivalRecipes::round_of(const std::vector<double>& mixing, int fragme
   return round;
 }
 
+RivalRecipes::Mixings RivalRecipes::matcha_mixings(double budget) const {
+  Mixings mixings{fmt::format("MATCHA, budget {}", budget), {}};
+  const Matcha graph = matcha(islands_, physical_ties(network_), budget);
+  Random random(blank_.seed + 17);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    Ties active;
+    for (std::size_t m = 0; m < graph.matchings.size(); ++m)
+      if (random.unit() < graph.chances[m])
+        active.insert(active.end(), graph.matchings[m].begin(), graph.matchings[m].end());
+    mixings.rounds.push_back(mixing_of(islands_, active, graph.weight));
+  }
+  return mixings;
+}
+
+RivalRecipes::Mixings RivalRecipes::one_peer_mixings() const {
+  Mixings mixings{"one-peer exponential", {}};
+  const std::vector<IslandId> order = exponential_order(unicast_);
+  for (std::size_t jump = 1; jump < order.size(); jump *= 2) {
+    Matrix mixing(order.size() * order.size(), 0.0);
+    for (std::size_t p = 0; p < order.size(); ++p) {
+      const auto to = std::size_t(order[(p + jump) % order.size()]);
+      mixing[to * order.size() + to] += 0.5;
+      mixing[to * order.size() + std::size_t(order[p])] += 0.5;
+    }
+    mixings.rounds.push_back(std::move(mixing));
+  }
+  return mixings;
+}
+
+RivalRecipes::Mixings RivalRecipes::gossip_mixings(PolicyText& policy) const {
+  const std::string& name = policy.name();
+  if (name == "d-psgd") return {name, {metropolis(islands_, physical_ties(network_))}};
+  if (name == "matcha") return matcha_mixings(policy.number("budget", 0.5, 0.01, 1));
+  if (name == "one-peer") return one_peer_mixings();
+  if (name == "base") {
+    const int peers = policy.whole("peers", 1, 1, islands_);
+    return {fmt::format("Base-{} graph", peers + 1), base_graph(islands_, peers)};
+  }
+  Mixings mixings{name, {}};
+  for (int draw = 0; draw < kDraws; ++draw)
+    mixings.rounds.push_back(random_pairing(std::uint64_t(draw)));
+  return mixings;
+}
+
+// Every so many steps, or, with none, back to back: then it is a rotation.
 RivalRecipes::Answer RivalRecipes::gossip(PolicyText& policy) const {
   const std::string& name = policy.name();
   const int steps =
@@ -73,123 +118,102 @@ RivalRecipes::Answer RivalRecipes::gossip(PolicyText& policy) const {
   const int fragments = policy.whole("fragments", 0, 0, 4096);
   if (steps > 0 && fragments > 0)
     return failure(fmt::format("{}: fragments are for rounds back to back, steps=0", name));
-  Recipe recipe = start(name, steps > 0 ? Recipe::Kind::kGossip : Recipe::Kind::kRotation);
-  recipe.steps = std::max(1, steps);
-  recipe.fragments = std::max(1, fragments);
-  std::vector<Matrix> mixings;
-  if (name == "d-psgd") {
-    mixings = {metropolis(islands_, physical_ties(network_))};
-  } else if (name == "base") {
-    const int peers = policy.whole("peers", 1, 1, islands_);
-    mixings = base_graph(islands_, peers);
-    recipe.name = fmt::format("Base-{} graph", peers + 1);
-  } else if (name == "matcha") {
-    const double budget = policy.number("budget", 0.5, 0.01, 1);
-    const Matcha graph = matcha(islands_, physical_ties(network_), budget);
-    Random random(settings_.seed + 17);
-    for (int draw = 0; draw < kDraws; ++draw) {
-      Ties active;
-      for (std::size_t m = 0; m < graph.matchings.size(); ++m)
-        if (random.unit() < graph.chances[m])
-          active.insert(active.end(), graph.matchings[m].begin(), graph.matchings[m].end());
-      mixings.push_back(mixing_of(islands_, active, graph.weight));
-    }
-    recipe.name = fmt::format("MATCHA, budget {}", budget);
-  } else if (name == "random-pairs") {
-    for (int draw = 0; draw < kDraws; ++draw)
-      mixings.push_back(random_pairing(std::uint64_t(draw)));
-  } else {
-    const std::vector<IslandId> order = exponential_order(unicast_);
-    for (std::size_t jump = 1; jump < order.size(); jump *= 2) {
-      Matrix mixing(order.size() * order.size(), 0.0);
-      for (std::size_t p = 0; p < order.size(); ++p) {
-        const auto to = std::size_t(order[(p + jump) % order.size()]);
-        mixing[to * order.size() + to] += 0.5;
-        mixing[to * order.size() + std::size_t(order[p])] += 0.5;
-      }
-      mixings.push_back(std::move(mixing));
-    }
-    recipe.name = "one-peer exponential";
-  }
+  const Mixings mixings = gossip_mixings(policy);
+  std::vector<RecipeRound> rounds;
   double sent = 0, lasted = 0;
-  for (const Matrix& mixing : mixings) {
+  for (const Matrix& mixing : mixings.rounds) {
     RecipeRound round = round_of(mixing, fragments);
     // Nobody met: a round all the same, a step long.
     if (round.length == 0) {
-      round.length = recipe.step_time;
+      round.length = blank_.step_time;
       for (double& arrival : round.arrives) arrival = round.length;
     }
-    if (steps == 0) round.length = std::max(round.length, recipe.step_time);
-    lasted += std::max(round.length, steps * recipe.step_time);
+    if (steps == 0) round.length = std::max(round.length, blank_.step_time);
+    lasted += std::max(round.length, steps * blank_.step_time);
     for (int i = 0; i < islands_; ++i)
       for (int j = 0; j < islands_; ++j)
         sent += i != j && mixing[std::size_t(i) * std::size_t(islands_) + std::size_t(j)] != 0
                     ? 1.0 / islands_
                     : 0.0;
-    recipe.rounds.push_back(std::move(round));
+    rounds.push_back(std::move(round));
   }
-  if (recipe.rounds.empty()) return failure(fmt::format("{}: one island has nobody to meet", name));
-  recipe.egress = sent * payload_ / lasted;
-  recipe.name += steps > 0       ? fmt::format(", every {} steps", steps)
-                 : fragments > 0 ? fmt::format(", streamed {}", fragments)
-                                 : ", whole";
-  return recipe;
+  if (rounds.empty()) return failure(fmt::format("{}: one island has nobody to meet", name));
+  const double egress = sent * payload_ / lasted;
+  if (steps > 0)
+    return recipe(fmt::format("{}, every {} steps", mixings.name, steps), egress,
+                  GossipRecipe{std::move(rounds), steps});
+  RotationRecipe rotation;
+  rotation.rounds = std::move(rounds);
+  rotation.fragments = std::max(1, fragments);
+  rotation.wire = load_.wire;
+  rotation.moments = load_.moments;
+  rotation.moments_every = load_.moments_every;
+  return recipe(
+      mixings.name + (fragments > 0 ? fmt::format(", streamed {}", fragments) : ", whole"), egress,
+      std::move(rotation));
 }
 
-// A server stands at the island of its region to which the others are nearest; all of them send,
-// then all are answered. The global server stands at one of those.
-RivalRecipes::Answer RivalRecipes::servers(PolicyText& policy) const {
-  std::map<std::string, std::vector<IslandId>> regions;
+IslandId RivalRecipes::nearest(const std::vector<IslandId>& islands) const {
+  const auto farthest = [&](IslandId at) {
+    Duration most{0};
+    for (const IslandId other : islands)
+      most = std::max(most, unicast_.routes().latency(at, other));
+    return most;
+  };
+  return *std::min_element(islands.begin(), islands.end(),
+                           [&](IslandId a, IslandId b) { return farthest(a) < farthest(b); });
+}
+
+double RivalRecipes::there_and_back(const std::vector<Flow>& flows) const {
+  std::vector<Flow> back;
+  for (const Flow& flow : flows) back.push_back({flow.to, flow.from});
+  return price(flows).time + price(back).time;
+}
+
+Result<RivalRecipes::Regions> RivalRecipes::regions() const {
+  std::map<std::string, std::vector<IslandId>> members_of;
   for (IslandId i = 0; i < islands_; ++i) {
-    if (plan_.map.islands[std::size_t(i)].region.empty())
-      return failure("halos needs a region for every island of the map");
-    regions[plan_.map.islands[std::size_t(i)].region].push_back(i);
+    const std::string& region = plan_.map.islands[std::size_t(i)].region;
+    if (region.empty()) return failure("halos needs a region for every island of the map");
+    members_of[region].push_back(i);
   }
-  const auto nearest = [&](const std::vector<IslandId>& members) {
-    const auto farthest = [&](IslandId at) {
-      Duration most{0};
-      for (const IslandId other : members)
-        most = std::max(most, unicast_.routes().latency(at, other));
-      return most;
-    };
-    return *std::min_element(members.begin(), members.end(),
-                             [&](IslandId a, IslandId b) { return farthest(a) < farthest(b); });
-  };
-  const auto there_and_back = [&](const std::vector<Flow>& flows) {
-    std::vector<Flow> back;
-    for (const Flow& flow : flows) back.push_back({flow.to, flow.from});
-    return price(flows).time + price(back).time;
-  };
-  std::vector<Flow> within, across;
+  Regions regions;
+  regions.one = members_of.size() == 1;
+  regions.mixing.assign(std::size_t(islands_) * std::size_t(islands_), 0.0);
   std::vector<IslandId> hosts;
-  Matrix mixing(std::size_t(islands_) * std::size_t(islands_), 0.0);
-  for (const auto& [name, members] : regions) {
+  for (const auto& [name, members] : members_of) {
     hosts.push_back(nearest(members));
     for (const IslandId i : members) {
-      if (i != hosts.back()) within.push_back({i, hosts.back()});
+      if (i != hosts.back()) regions.within.push_back({i, hosts.back()});
       for (const IslandId j : members)
-        mixing[std::size_t(i) * std::size_t(islands_) + std::size_t(j)] =
+        regions.mixing[std::size_t(i) * std::size_t(islands_) + std::size_t(j)] =
             1.0 / double(members.size());
     }
   }
   const IslandId centre = nearest(hosts);
   for (const IslandId host : hosts)
-    if (host != centre) across.push_back({host, centre});
-  Recipe recipe = start("", Recipe::Kind::kServers);
-  recipe.steps = policy.whole("steps", 8, 1, 1'000'000);
-  recipe.exchange = there_and_back(within);
-  recipe.overlap = std::max(1, int(std::ceil(there_and_back(across) / recipe.step_time - 1e-9)));
-  const int least = (recipe.overlap + recipe.steps - 1) / recipe.steps;
-  recipe.every = policy.whole("every", std::max(1, least), least, 1'000'000);
-  recipe.server_weight = policy.number("weight", 0.25, 0, 1);
-  recipe.outer_rate = policy.above_zero("rate", 1, 10);
-  recipe.momentum = policy.number("momentum", 0.5, 0, 0.9999);
-  recipe.nesterov = true;
-  recipe.rounds = {{recipe.exchange, mixing, {}, {}, regions.size() == 1}};
-  recipe.name = fmt::format("HALoS H={} every {} w={} ({}, {})", recipe.steps, recipe.every,
-                            recipe.server_weight, recipe.outer_rate, recipe.momentum);
-  recipe.egress = payload_ / (recipe.steps * recipe.step_time + recipe.exchange);
-  return recipe;
+    if (host != centre) regions.across.push_back({host, centre});
+  return regions;
+}
+
+// All of a region send to its server, then all are answered; and so do regions with the global one.
+RivalRecipes::Answer RivalRecipes::servers(PolicyText& policy) const {
+  auto regions = this->regions();
+  if (!regions) return Unexpected<Error>{regions.error()};
+  ServersRecipe servers;
+  servers.steps = policy.whole("steps", 8, 1, 1'000'000);
+  servers.exchange = there_and_back(regions->within);
+  servers.overlap =
+      std::max(1, int(std::ceil(there_and_back(regions->across) / blank_.step_time - 1e-9)));
+  const int least = (servers.overlap + servers.steps - 1) / servers.steps;
+  servers.every = policy.whole("every", std::max(1, least), least, 1'000'000);
+  servers.server_weight = policy.number("weight", 0.25, 0, 1);
+  servers.outer_rate = policy.above_zero("rate", 1, 10);
+  servers.momentum = policy.number("momentum", 0.5, 0, 0.9999);
+  servers.rounds = {{servers.exchange, std::move(regions->mixing), {}, {}, regions->one}};
+  return recipe(fmt::format("HALoS H={} every {} w={} ({}, {})", servers.steps, servers.every,
+                            servers.server_weight, servers.outer_rate, servers.momentum),
+                payload_ / (servers.steps * blank_.step_time + servers.exchange), servers);
 }
 
 }  // namespace cotillion

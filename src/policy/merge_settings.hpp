@@ -6,7 +6,7 @@
 
 namespace cotillion {
 
-[[nodiscard]] inline MergeSettings merge_settings_of(const Recipe& recipe) {
+[[nodiscard]] inline MergeSettings merge_settings_of(const RotationRecipe& recipe) {
   MergeSettings settings;
   if (recipe.own_for_missing) settings.missing = Missing::kOwnForMissing;
   settings.progress = recipe.progress;
@@ -20,7 +20,7 @@ namespace cotillion {
 
 // Whether the rule needs the running model when it is copied and merged: then it is not enough to
 // add to a copy what is to be added to the model.
-[[nodiscard]] constexpr bool looks_at_the_model(const Recipe& recipe) {
+[[nodiscard]] constexpr bool looks_at_the_model(const RotationRecipe& recipe) {
   return recipe.own_weight < 1 || recipe.momentum > 0;
 }
 

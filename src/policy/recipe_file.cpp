@@ -2,23 +2,194 @@
 
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <numeric>
 #include <stdexcept>
+#include <type_traits>
 
 #include "policy/rotation_clock.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr std::array<const char*, 8> kKinds = {"rotation",  "gossip", "synchronous", "outer",
-                                               "streaming", "eager",  "pairs",       "servers"};
+using Kind = decltype(Recipe::kind);
+
+struct KindName {
+  const char* name;
+  Kind blank;
+};
+// In the order of the variant.
+const std::array<KindName, std::variant_size_v<Kind>>& kind_names() {
+  static const std::array<KindName, std::variant_size_v<Kind>> kNames = {
+      {{"rotation", RotationRecipe{}},
+       {"gossip", GossipRecipe{}},
+       {"synchronous", SynchronousRecipe{}},
+       {"outer", OuterRecipe{}},
+       {"streaming", StreamingRecipe{}},
+       {"eager", EagerRecipe{}},
+       {"pairs", PairsRecipe{}},
+       {"servers", ServersRecipe{}}}};
+  return kNames;
+}
+const char* name_of(const Kind& kind) {
+  const KindName& named = kind_names()[kind.index()];
+  COTILLION_CHECK(named.blank.index() == kind.index());
+  return named.name;
+}
+Kind blank_kind(const std::string& name) {
+  for (const KindName& kind : kind_names())
+    if (name == kind.name) return kind.blank;
+  throw std::runtime_error("no kind is called '" + name + "'");
+}
 
 constexpr std::array<const char*, 3> kWires = {"f32", "bf16", "i32"};
 
-std::size_t index_of(const auto& names, const std::string& name, const char* what) {
-  for (std::size_t which = 0; which < names.size(); ++which)
-    if (name == names[which]) return which;
-  throw std::runtime_error("no " + std::string(what) + " is called '" + name + "'");
+WireFormat wire_called(const std::string& name) {
+  for (std::size_t which = 0; which < kWires.size(); ++which)
+    if (name == kWires[which]) return WireFormat(which);
+  throw std::runtime_error("no wire format is called '" + name + "'");
+}
+
+// Every file has all of these fields, whatever its kind. What a kind does not have is written as
+// what changes nothing.
+struct Field {
+  const char* key;
+  Json otherwise;  // its type is the field's
+  double least = 0, most = 0;
+  const char* since = nullptr;  // files from before there was this key do not have the field
+};
+const std::vector<Field>& fields() {
+  static const std::vector<Field> kFields = {
+      {"fragments", 1, 1, 4096},
+      {"grain", 1, 1, kMany, "grain"},
+      {"own_weight", 1.0, 0, 1},
+      {"progress", 1.0, 0, 1, "progress"},
+      {"momentum", 0.0, 0, 1},
+      {"momentum_at_sender", false},
+      {"lost", 0.0, 0, 0.9},
+      {"own_for_missing", false},
+      {"seed", std::uint64_t(1)},
+      {"wire", "f32", 0, 0, "wire"},
+      {"payload", 1.0, 1e-3, 1e3, "payload"},
+      {"moments", 0, 0, 2, "moments"},
+      {"moments_every", 1, 1, 4096, "moments"},
+      {"steps", 1, 1, kMany},
+      {"exchange_s", 0.0, 0, kMany},
+      {"outer_rate", 1.0, 0, 100},
+      {"nesterov", false},
+      {"overlap_steps", 0, 0, kMany},
+      {"latency_s", 0.0, 0, kMany, "latency_s"},
+      {"serialisation_s", 0.0, 0, kMany, "latency_s"},
+      {"keep", 0.0, 0, 1},
+      {"pull", 1.0, 0, 100},
+      {"every", 1, 1, 1e6},
+      {"server_weight", 0.0, 0, 1},
+      {"learning_rate", 0.0, 0, 100},
+      {"egress_bytes_per_s", 0.0, 0, kHuge},
+  };
+  return kFields;
+}
+
+Json value_in(const Json& json, const Field& field) {
+  if (field.since != nullptr && !json.contains(field.since)) return field.otherwise;
+  if (field.otherwise.is_boolean()) return json.at(field.key).get<bool>();
+  if (field.otherwise.is_string()) return json.at(field.key).get<std::string>();
+  if (field.otherwise.is_number_float()) return number_in(json, field.key, field.least, field.most);
+  if (field.otherwise.is_number_unsigned()) return seed_in(json);
+  return whole_in(json, field.key, field.least, field.most);
+}
+
+// Which of the fields each kind has: one list for reading and for writing.
+template <class Type, class Plain>
+concept Some = std::same_as<std::remove_const_t<Type>, Plain>;
+
+constexpr bool kAlways = true;
+
+void each_field(Some<RecipeCommon> auto& common, auto visit) {
+  visit("seed", common.seed);
+  visit("payload", common.payload);
+  visit("learning_rate", common.learning_rate);
+  visit("egress_bytes_per_s", common.egress);
+}
+void each_field(Some<RotationRecipe> auto& kind, auto visit) {
+  visit("fragments", kind.fragments);
+  visit("grain", kind.grain);
+  visit("own_weight", kind.own_weight);
+  visit("progress", kind.progress);
+  visit("momentum", kind.momentum);
+  visit("momentum_at_sender", kind.momentum_at_sender);
+  visit("lost", kind.lost);
+  visit("own_for_missing", kind.own_for_missing);
+  visit("wire", kind.wire);
+  visit("moments", kind.moments);
+  visit("moments_every", kind.moments_every);
+}
+void each_field(Some<GossipRecipe> auto& kind, auto visit) {
+  visit("steps", kind.steps);
+}
+void each_field(Some<SynchronousRecipe> auto& kind, auto visit) {
+  visit("exchange_s", kind.exchange);
+}
+void each_field(Some<OuterRecipe> auto& kind, auto visit) {
+  visit("steps", kind.steps);
+  visit("exchange_s", kind.exchange);
+  visit("nesterov", kind.nesterov);
+  visit("outer_rate", kind.outer_rate);
+  visit("momentum", kind.momentum);
+}
+void each_field(Some<StreamingRecipe> auto& kind, auto visit) {
+  visit("steps", kind.steps);
+  visit("fragments", kind.fragments);
+  visit("overlap_steps", kind.overlap);
+  visit("latency_s", kind.latency);
+  visit("serialisation_s", kind.serialisation);
+  visit("nesterov", kAlways);
+  visit("outer_rate", kind.outer_rate);
+  visit("momentum", kind.momentum);
+  visit("keep", kind.keep);
+  visit("wire", kind.wire);
+}
+void each_field(Some<EagerRecipe> auto& kind, auto visit) {
+  visit("steps", kind.steps);
+  visit("exchange_s", kind.exchange);
+  visit("nesterov", kAlways);
+  visit("outer_rate", kind.outer_rate);
+  visit("momentum", kind.momentum);
+}
+void each_field(Some<PairsRecipe> auto& kind, auto visit) {
+  visit("steps", kind.steps);
+  visit("nesterov", kAlways);
+  visit("outer_rate", kind.outer_rate);
+  visit("momentum", kind.momentum);
+  visit("pull", kind.pull);
+}
+void each_field(Some<ServersRecipe> auto& kind, auto visit) {
+  visit("steps", kind.steps);
+  visit("exchange_s", kind.exchange);
+  visit("every", kind.every);
+  visit("overlap_steps", kind.overlap);
+  visit("server_weight", kind.server_weight);
+  visit("nesterov", kAlways);
+  visit("outer_rate", kind.outer_rate);
+  visit("momentum", kind.momentum);
+}
+
+// A visitor that reads fields from values that are sound, and one that writes them.
+auto reading(const Json& values) {
+  return [&values]<class Value>(const char* key, Value& value) {
+    if constexpr (std::same_as<Value, WireFormat>)
+      value = wire_called(values.at(key));
+    else if constexpr (!std::is_const_v<Value>)
+      value = values.at(key).get<Value>();
+  };
+}
+auto writing(Json& json) {
+  return [&json]<class Value>(const char* key, const Value& value) {
+    if constexpr (std::same_as<Value, WireFormat>)
+      json[key] = kWires[std::size_t(value)];
+    else
+      json[key] = value;
+  };
 }
 
 constexpr std::size_t kIslandsMost = 4096;
@@ -38,52 +209,73 @@ RecipeRound round_from(const Json& json) {
           json.at("everyone").get<bool>()};
 }
 
-bool needs_rounds(const Recipe& recipe) {
-  using Kind = Recipe::Kind;
-  return recipe.kind == Kind::kRotation || recipe.kind == Kind::kGossip ||
-         recipe.kind == Kind::kPairs || recipe.kind == Kind::kServers;
-}
-
-// What a schedule takes for granted.
-std::string wrong_with(const Recipe& recipe) {
+// What a schedule takes for granted of rounds, whatever their times.
+std::string wrong_mixing(const Recipe& recipe) {
   const std::size_t n = recipe.islands.size();
-  if (n == 0) return "there are no islands";
-  if (recipe.shares.size() != n) return "shares are not one for each island";
-  if (n > kIslandsMost) return "more islands than a map may have";
-  if (recipe.kind == Recipe::Kind::kStreaming &&
-      (recipe.overlap < 1 || recipe.overlap > recipe.steps))
-    return "overlap_steps is outside a cycle";
-  if (!needs_rounds(recipe)) return "";
-  if (recipe.rounds.empty()) return "there are no rounds";
-  const bool timed = recipe.kind == Recipe::Kind::kRotation;
-  for (const RecipeRound& round : recipe.rounds) {
+  for (const RecipeRound& round : rounds_of(recipe)) {
     if (round.mixing.size() != n * n) return "mixing is not islands by islands";
     for (std::size_t i = 0; i < n; ++i) {
       const double* const row = &round.mixing[i * n];
       if (!(std::abs(std::accumulate(row, row + n, 0.0) - 1) <= kAverageSlack))
         return "mixing: the row of " + recipe.islands[i] + " does not add up to 1";
     }
-    if (timed && !is_a_step(round, recipe.step_time)) return "length_s is less than a step";
-    if (timed && (round.leaves.size() != n * std::size_t(recipe.fragments) ||
-                  round.arrives.size() != round.leaves.size()))
+  }
+  return "";
+}
+
+// And of times, where islands train while they exchange.
+std::string wrong_times(const RecipeCommon& common, const RotationRecipe& rotation) {
+  const std::size_t each = common.islands.size() * std::size_t(rotation.fragments);
+  for (const RecipeRound& round : rotation.rounds) {
+    if (!is_a_step(round, common.step_time)) return "length_s is less than a step";
+    if (round.leaves.size() != each || round.arrives.size() != each)
       return "leaves_s and arrives_s are not one for each island and fragment";
-    for (std::size_t t = 0; timed && t < round.leaves.size(); ++t)
+    for (std::size_t t = 0; t < each; ++t)
       if (!(round.leaves[t] >= 0 && round.leaves[t] <= round.arrives[t] &&
             round.leaves[t] <= round.length))
         return "a fragment leaves after it arrives, or after its round";
   }
-  for (std::size_t r = 0; timed && r < recipe.rounds.size(); ++r) {
-    const RecipeRound& round = recipe.rounds[r];
-    const RecipeRound& next = recipe.rounds[(r + 1) % recipe.rounds.size()];
-    for (std::size_t t = 0; t < round.leaves.size(); ++t)
+  for (std::size_t r = 0; r < rotation.rounds.size(); ++r) {
+    const RecipeRound& round = rotation.rounds[r];
+    const RecipeRound& next = rotation.rounds[(r + 1) % rotation.rounds.size()];
+    for (std::size_t t = 0; t < each; ++t)
       if (round.arrives[t] > (round.length + next.leaves[t]) * (1 + 1e-9))
         return "a fragment leaves again before it has arrived";
   }
-  if (recipe.momentum >= 1) return "momentum is not below 1";
-  if (timed && recipe.own_weight < 1 && (recipe.progress < 1 || recipe.momentum > 0))
-    return "own_weight goes without progress and momentum";
-  if (timed) return why_not_by_the_clock(recipe);
   return "";
+}
+
+// What its schedule takes for granted.
+std::string wrong_with(const Recipe& recipe) {
+  const std::size_t n = recipe.islands.size();
+  if (n == 0) return "there are no islands";
+  if (recipe.shares.size() != n) return "shares are not one for each island";
+  if (n > kIslandsMost) return "more islands than a map may have";
+  return std::visit(
+      [&](const auto& kind) -> std::string {
+        using This = std::remove_cvref_t<decltype(kind)>;
+        if constexpr (std::same_as<This, StreamingRecipe>)
+          if (kind.overlap < 1 || kind.overlap > kind.steps)
+            return "overlap_steps is outside a cycle";
+        if constexpr (requires { kind.rounds; }) {
+          if (kind.rounds.empty()) return "there are no rounds";
+          if (std::string wrong = wrong_mixing(recipe); !wrong.empty()) return wrong;
+        }
+        if constexpr (std::same_as<This, RotationRecipe>)
+          if (std::string wrong = wrong_times(recipe, kind); !wrong.empty()) return wrong;
+        if constexpr (requires {
+                        kind.rounds;
+                        kind.momentum;
+                      })
+          if (kind.momentum >= 1) return "momentum is not below 1";
+        if constexpr (std::same_as<This, RotationRecipe>) {
+          if (kind.own_weight < 1 && (kind.progress < 1 || kind.momentum > 0))
+            return "own_weight goes without progress and momentum";
+          return why_not_by_the_clock(recipe);
+        }
+        return "";
+      },
+      recipe.kind);
 }
 
 }  // namespace
@@ -92,43 +284,22 @@ Recipe recipe_from(const Json& json) {
   Recipe recipe;
   recipe.name = json.at("name");
   recipe.policy = json.at("policy");
-  recipe.kind = Recipe::Kind(index_of(kKinds, json.at("kind"), "kind"));
+  recipe.kind = blank_kind(json.at("kind"));
   recipe.islands = json.at("islands");
   recipe.shares = numbers_in(json, "shares", 0, 1);
   recipe.step_time = number_in(json, "step_s", kStepLeast, kMany);
-  for (const Json& round : json.value("rounds", Json::array()))
-    recipe.rounds.push_back(round_from(round));
-  recipe.fragments = int(whole_in(json, "fragments", 1, 4096));
-  if (json.contains("grain")) recipe.grain = whole_in(json, "grain", 1, kMany);
-  recipe.own_weight = number_in(json, "own_weight", 0, 1);
-  if (json.contains("progress")) recipe.progress = number_in(json, "progress", 0, 1);
-  recipe.momentum = number_in(json, "momentum", 0, 1);
-  recipe.momentum_at_sender = json.at("momentum_at_sender");
-  recipe.lost = number_in(json, "lost", 0, 0.9);
-  recipe.own_for_missing = json.at("own_for_missing");
-  recipe.seed = seed_in(json);
-  // Files from before these were there have none of them.
-  recipe.wire = WireFormat(index_of(kWires, json.value("wire", "f32"), "wire format"));
-  if (json.contains("payload")) recipe.payload = number_in(json, "payload", 1e-3, 1e3);
-  if (json.contains("moments")) {
-    recipe.moments = int(whole_in(json, "moments", 0, 2));
-    recipe.moments_every = int(whole_in(json, "moments_every", 1, 4096));
-  }
-  recipe.steps = int(whole_in(json, "steps", 1, kMany));
-  recipe.exchange = number_in(json, "exchange_s", 0, kMany);
-  recipe.outer_rate = number_in(json, "outer_rate", 0, 100);
-  recipe.nesterov = json.at("nesterov");
-  recipe.overlap = int(whole_in(json, "overlap_steps", 0, kMany));
-  if (json.contains("latency_s")) {
-    recipe.latency = number_in(json, "latency_s", 0, kMany);
-    recipe.serialisation = number_in(json, "serialisation_s", 0, kMany);
-  }
-  recipe.keep = number_in(json, "keep", 0, 1);
-  recipe.pull = number_in(json, "pull", 0, 100);
-  recipe.every = int(whole_in(json, "every", 1, 1e6));
-  recipe.server_weight = number_in(json, "server_weight", 0, 1);
-  recipe.learning_rate = number_in(json, "learning_rate", 0, 100);
-  recipe.egress = number_in(json, "egress_bytes_per_s", 0, kHuge);
+  std::vector<RecipeRound> rounds;
+  for (const Json& round : json.value("rounds", Json::array())) rounds.push_back(round_from(round));
+  Json values;
+  for (const Field& field : fields()) values[field.key] = value_in(json, field);
+  (void)wire_called(values.at("wire"));
+  each_field(static_cast<RecipeCommon&>(recipe), reading(values));
+  std::visit(
+      [&](auto& kind) {
+        each_field(kind, reading(values));
+        if constexpr (requires { kind.rounds; }) kind.rounds = std::move(rounds);
+      },
+      recipe.kind);
   for (const auto& [name, value] : json.at("staleness_ms").items())
     recipe.staleness.emplace_back(
         name,
@@ -137,43 +308,16 @@ Recipe recipe_from(const Json& json) {
 }
 
 Json to_json(const Recipe& recipe) {
-  Json json = {{"name", recipe.name},
-               {"policy", recipe.policy},
-               {"kind", kKinds[std::size_t(recipe.kind)]},
-               {"islands", recipe.islands},
-               {"shares", recipe.shares},
-               {"step_s", recipe.step_time},
-               {"fragments", recipe.fragments},
-               {"grain", recipe.grain},
-               {"own_weight", recipe.own_weight},
-               {"progress", recipe.progress},
-               {"momentum", recipe.momentum},
-               {"momentum_at_sender", recipe.momentum_at_sender},
-               {"lost", recipe.lost},
-               {"own_for_missing", recipe.own_for_missing},
-               {"seed", recipe.seed},
-               {"wire", kWires[std::size_t(recipe.wire)]},
-               {"payload", recipe.payload},
-               {"moments", recipe.moments},
-               {"moments_every", recipe.moments_every},
-               {"steps", recipe.steps},
-               {"exchange_s", recipe.exchange},
-               {"outer_rate", recipe.outer_rate},
-               {"nesterov", recipe.nesterov},
-               {"overlap_steps", recipe.overlap},
-               {"latency_s", recipe.latency},
-               {"serialisation_s", recipe.serialisation},
-               {"keep", recipe.keep},
-               {"pull", recipe.pull},
-               {"every", recipe.every},
-               {"server_weight", recipe.server_weight},
-               {"learning_rate", recipe.learning_rate},
-               {"egress_bytes_per_s", recipe.egress},
-               {"staleness_ms", Json::object()}};
+  Json json = {{"name", recipe.name},          {"policy", recipe.policy},
+               {"kind", name_of(recipe.kind)}, {"islands", recipe.islands},
+               {"shares", recipe.shares},      {"step_s", recipe.step_time}};
+  for (const Field& field : fields()) json[field.key] = field.otherwise;
+  each_field(static_cast<const RecipeCommon&>(recipe), writing(json));
+  std::visit([&](const auto& kind) { each_field(kind, writing(json)); }, recipe.kind);
+  json["staleness_ms"] = Json::object();
   for (const auto& [name, value] : recipe.staleness)
     json["staleness_ms"][name] = std::isfinite(value) ? Json(value) : Json(nullptr);
-  if (!recipe.rounds.empty()) json["rounds"] = Json::array();
-  for (const RecipeRound& round : recipe.rounds) json["rounds"].push_back(to_json(round));
+  for (const RecipeRound& round : rounds_of(recipe)) json["rounds"].push_back(to_json(round));
   return json;
 }
 

@@ -12,6 +12,7 @@
 #include "plan/named_schedule.hpp"
 #include "plan/policies.hpp"
 #include "policy/close_rounds.hpp"
+#include "policy/load.hpp"
 #include "policy/payload_plan.hpp"
 #include "policy/rival_recipes.hpp"
 #include "policy/rotation_clock.hpp"
@@ -70,126 +71,122 @@ RecipeRound timed(const PlannedRound& round, const std::vector<double>& shares, 
   return timed;
 }
 
-Result<Recipe> rotation(const NetworkModel& network, const Plan& plan, Recipe recipe,
-                        PolicyText& policy, const RecipeSettings& settings) {
-  if (!plan.feasible)
-    return failure(
-        fmt::format("{} is infeasible on this map: nobody could train by it", plan.schedule));
-  recipe.kind = Recipe::Kind::kRotation;
-  recipe.fragments = policy.whole("fragments", 0, 0, 4096);
-  const bool streamed = recipe.fragments > 0;
-  recipe.fragments = std::max(1, recipe.fragments);
+// What our policies are asked for, beyond what is sent.
+struct RotationAsked {
+  int fragments = 1;
+  bool streamed = false;  // by fragments, each as soon as it can
+  bool close = false;     // rounds follow each other closely
   MergeSettings merge;
+};
+
+RotationAsked read_asked(PolicyText& policy) {
+  RotationAsked asked;
+  asked.fragments = policy.whole("fragments", 0, 0, 4096);
+  asked.streamed = asked.fragments > 0;
+  asked.fragments = std::max(1, asked.fragments);
+  MergeSettings& merge = asked.merge;
   merge.own_weight = policy.number("own-weight", 1, 0, 1);
   merge.momentum = policy.number("momentum", 0, 0, 1);
   merge.progress = policy.number("progress", 1, 0, 1);
-  const bool close = policy.word("rounds", "apart", {"apart", "close"}) == "close";
+  asked.close = policy.word("rounds", "apart", {"apart", "close"}) == "close";
   const std::string at = policy.word("at", "sender", {"sender", "receiver", "everyone"});
   if (merge.momentum > 0)
     merge.momentum_at = at == "sender" ? MomentumAt::kSender : MomentumAt::kReceiver;
   else
     policy.refuse("at", "there is no momentum; give momentum= above 0 too, or leave at= out");
   merge.momentum_only_with_everyone = at == "everyone";
-  bool always = true, ever = false;
-  for (const PlannedRound& round : plan.rounds) {
-    recipe.rounds.push_back(timed(round, recipe.shares, recipe.fragments, streamed));
-    always = always && recipe.rounds.back().everyone;
-    ever = ever || recipe.rounds.back().everyone;
-  }
-  const auto safe = checked(merge, always);
-  if (!safe) return Unexpected<Error>{safe.error()};
-  if (merge.momentum_at == MomentumAt::kReceiver && !ever)
-    return failure("momentum in rounds of everyone: this schedule has none");
-  if (close && !streamed)
-    return failure("rounds=close: whole copies leave when the last ones have been merged");
+  return asked;
+}
+
+// Why these rounds cannot be merged so; empty where they can.
+std::string why_not_merged(const RotationAsked& asked, const std::vector<RecipeRound>& rounds) {
+  const auto everyone = [](const RecipeRound& round) { return round.everyone; };
+  const auto safe = checked(asked.merge, std::all_of(rounds.begin(), rounds.end(), everyone));
+  if (!safe) return safe.error().message;
+  if (asked.merge.momentum_at == MomentumAt::kReceiver &&
+      std::none_of(rounds.begin(), rounds.end(), everyone))
+    return "momentum in rounds of everyone: this schedule has none";
+  if (asked.close && !asked.streamed)
+    return "rounds=close: whole copies leave when the last ones have been merged";
+  return "";
+}
+
+RotationRecipe rotation_asked(const Plan& plan, const RecipeBasis& basis,
+                              const RotationAsked& asked, const RecipeSettings& settings) {
+  RotationRecipe rotation;
+  for (const PlannedRound& round : plan.rounds)
+    rotation.rounds.push_back(timed(round, basis.blank.shares, asked.fragments, asked.streamed));
+  rotation.fragments = asked.fragments;
+  rotation.progress = asked.merge.progress;
+  rotation.own_weight = asked.merge.own_weight;
+  rotation.momentum = asked.merge.momentum;
+  rotation.momentum_at_sender = asked.merge.momentum_at == MomentumAt::kSender;
+  rotation.lost = settings.lost;
+  rotation.own_for_missing = settings.missing == Missing::kOwnForMissing;
+  rotation.wire = basis.load.wire;
+  rotation.moments = basis.load.moments;
+  rotation.moments_every = basis.load.moments_every;
+  return rotation;
+}
+
+// "triangles, close, streamed 8, progress 0.5"
+std::string rotation_name(const Plan& plan, const RotationRecipe& rotation,
+                          const RotationAsked& asked) {
+  std::string name =
+      fmt::format("{}{}, {}", plan.schedule, asked.close ? ", close" : "",
+                  asked.streamed ? fmt::format("streamed {}", rotation.fragments) : "whole");
+  if (plan.settings.slack.seconds() > 0)
+    name += fmt::format(", rounds of {:.0f} ms", rotation.rounds[0].length * 1e3);
+  if (rotation.own_weight < 1) name += fmt::format(", own weight {}", rotation.own_weight);
+  if (rotation.progress < 1) name += fmt::format(", progress {}", rotation.progress);
+  if (rotation.momentum > 0)
+    name += fmt::format(", momentum {} at the {}", rotation.momentum,
+                        rotation.momentum_at_sender ? "sender" : "receiver") +
+            (asked.merge.momentum_only_with_everyone ? " in rounds of everyone" : "");
+  if (rotation.lost > 0)
+    name += fmt::format(", {:.3g} % lost{}", rotation.lost * 100,
+                        rotation.own_for_missing ? ", own in their place" : "");
+  return name;
+}
+
+Result<Recipe> rotation(const RecipeBasis& basis, const Plan& plan, PolicyText& policy,
+                        const RecipeSettings& settings) {
+  if (!plan.feasible)
+    return failure(
+        fmt::format("{} is infeasible on this map: nobody could train by it", plan.schedule));
+  const RotationAsked asked = read_asked(policy);
+  Recipe recipe{basis.blank, rotation_asked(plan, basis, asked, settings)};
+  RotationRecipe& rotation = rotation_of(recipe);
+  if (const std::string why = why_not_merged(asked, rotation.rounds); !why.empty())
+    return failure(why);
   std::vector<RealDuration> objectives = plan.objectives;
   double faster = 1;
-  if (close) {
-    auto closed = close_rounds(network, plan, std::move(recipe.rounds), recipe.fragments);
+  if (asked.close) {
+    auto closed = close_rounds(basis.network, plan, std::move(rotation.rounds), rotation.fragments);
     if (!closed) return Unexpected<Error>{closed.error()};
-    recipe.rounds = std::move(closed->rounds);
-    for (const RecipeRound& round : recipe.rounds)
+    rotation.rounds = std::move(closed->rounds);
+    for (const RecipeRound& round : rotation.rounds)
       if (!is_a_step(round, recipe.step_time))
         return failure(fmt::format("rounds=close: rounds of {:.0f} ms would be shorter than a step",
                                    round.length * 1e3));
     objectives = std::move(closed->objectives);
     faster = closed->faster;
   }
-  recipe.progress = merge.progress;
-  recipe.own_weight = merge.own_weight;
-  recipe.momentum = merge.momentum;
-  recipe.momentum_at_sender = merge.momentum_at == MomentumAt::kSender;
-  const std::string why = why_not_by_the_clock(recipe);
-  if (!why.empty()) return failure(why);
-  recipe.lost = settings.lost;
-  recipe.own_for_missing = settings.missing == Missing::kOwnForMissing;
-  recipe.seed = settings.seed;
-  recipe.name = fmt::format("{}{}, {}", plan.schedule, close ? ", close" : "",
-                            streamed ? fmt::format("streamed {}", recipe.fragments) : "whole");
-  if (plan.settings.slack.seconds() > 0)
-    recipe.name += fmt::format(", rounds of {:.0f} ms", recipe.rounds[0].length * 1e3);
-  if (merge.own_weight < 1) recipe.name += fmt::format(", own weight {}", merge.own_weight);
-  if (recipe.progress < 1) recipe.name += fmt::format(", progress {}", recipe.progress);
-  if (merge.momentum > 0)
-    recipe.name += fmt::format(", momentum {} at the {}", merge.momentum,
-                               recipe.momentum_at_sender ? "sender" : "receiver") +
-                   (merge.momentum_only_with_everyone ? " in rounds of everyone" : "");
-  if (settings.lost > 0)
-    recipe.name += fmt::format(", {:.3g} % lost{}", settings.lost * 100,
-                               recipe.own_for_missing ? ", own in their place" : "");
+  if (const std::string why = why_not_by_the_clock(recipe); !why.empty()) return failure(why);
+  recipe.name = rotation_name(plan, rotation, asked);
   for (const Objective objective : kObjectives)
     recipe.staleness.emplace_back(to_name(objective), objectives[std::size_t(objective)].ms());
-  const Policy scored = policy_of(network, plan);
+  const Policy scored = policy_of(basis.network, plan);
   recipe.egress = std::accumulate(scored.egress.begin(), scored.egress.end(), 0.0) /
                   double(scored.egress.size()) * faster;
   return recipe;
-}
-
-// What every policy may carry, and how many bytes of the map's payload it sends for it. A map's
-// payload is taken to be of four-byte numbers.
-Result<double> read_load(PolicyText& policy, Recipe& recipe) {
-  const std::string wire = policy.word("wire", "f32", {"f32", "bf16", "i32"});
-  const std::string moments = policy.word("moments", "none", {"none", "second", "both"});
-  recipe.wire = wire == "bf16"  ? WireFormat::kBf16
-                : wire == "i32" ? WireFormat::kI32
-                                : WireFormat::kF32;
-  recipe.moments = moments == "both" ? 2 : moments == "second" ? 1 : 0;
-  recipe.moments_every = policy.whole("moments-every", 1, 1, 4096);
-  const double load = (recipe.wire == WireFormat::kBf16 ? 0.5 : 1) *
-                      (1 + double(recipe.moments) / recipe.moments_every);
-  return policy.number("payload", load, 0.001, 1000);
-}
-
-std::string load_text(const Recipe& recipe, double load) {
-  std::string text;
-  if (recipe.wire != WireFormat::kF32)
-    text += recipe.wire == WireFormat::kBf16 ? ", bf16" : ", i32";
-  if (recipe.moments > 0)
-    text += fmt::format(", {} every {} rounds", recipe.moments > 1 ? "m and v" : "v",
-                        recipe.moments_every);
-  if (!is_full_payload(load)) text += fmt::format(", payload × {:.3g}", load);
-  return text;
-}
-
-std::string wrong_load(const Recipe& recipe) {
-  const bool ours = recipe.kind == Recipe::Kind::kRotation;
-  if (recipe.wire != WireFormat::kF32 && !ours && recipe.kind != Recipe::Kind::kStreaming)
-    return "wire= is for our policies and for streaming-diloco";
-  if (recipe.moments == 0) return "";
-  if (!ours) return "moments= is for policies that train while they exchange in rounds";
-  if (recipe.fragments % recipe.moments_every != 0)
-    return fmt::format(
-        "moments-every={}: of {} fragments not as many travel in every round, and the price would "
-        "be wrong",
-        recipe.moments_every, recipe.fragments);
-  return "";
 }
 
 // Averages that would pull the weighted mean elsewhere: whoever averages everybody alike does,
 // where weights differ.
 std::string wrong_shares(const Recipe& recipe) {
   const std::size_t n = recipe.islands.size();
-  for (const RecipeRound& round : recipe.rounds)
+  for (const RecipeRound& round : rounds_of(recipe))
     for (std::size_t j = 0; j < n; ++j) {
       double kept = 0;
       for (std::size_t i = 0; i < n; ++i) kept += recipe.shares[i] * round.mixing[i * n + j];
@@ -203,10 +200,11 @@ std::string wrong_shares(const Recipe& recipe) {
   return "";
 }
 
-Result<Recipe> blank_recipe(const PlanFile& plan, const std::string& policy,
-                            const RecipeSettings& settings) {
-  Recipe blank;
+Result<RecipeCommon> blank_recipe(const PlanFile& plan, const std::string& policy,
+                                  const RecipeSettings& settings) {
+  RecipeCommon blank;
   blank.policy = policy;
+  blank.seed = settings.seed;
   blank.islands = island_names(plan.map);
   blank.step_time =
       settings.step_time > 0 ? settings.step_time : plan.plan.settings.step_time.seconds();
@@ -260,53 +258,59 @@ const std::vector<PolicyName>& policy_names() {
   return kNames;
 }
 
+namespace {
+
+// Why there is no such policy: the schedule of that name cannot be, or nothing has that name.
+Error unknown_policy(const std::string& name, const Error& schedule) {
+  std::vector<std::string> known;
+  for (const PolicyName& policy : policy_names()) known.push_back(policy.name);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return schedule;
+  const std::string all = fmt::format("known: {}", fmt::join(known, ", "));
+  return {fmt::format("no policy is called '{}'; {}", shown(name), did_you_mean(name, known, all))};
+}
+
+Result<Recipe> named_recipe(const RecipeBasis& basis, PolicyText& policy,
+                            const RecipeSettings& settings) {
+  const auto rotating = [&](Plan made) {
+    const Plan plan = stretched_to_steps(basis.network, std::move(made), basis.blank.step_time);
+    return rotation(basis, plan, policy, settings);
+  };
+  if (policy.name() == "plan") return rotating(basis.plan.plan);
+  if (auto rival = RivalRecipes(basis).named(policy)) return *rival;
+  const auto schedule = named_schedule(policy.name(), basis.plan.map, basis.network.routes());
+  if (!schedule) return Unexpected<Error>{unknown_policy(policy.name(), schedule.error())};
+  return rotating(make_plan(basis.network, *schedule, basis.plan.plan.settings));
+}
+
+}  // namespace
+
 Result<Recipe> recipe_for(const PlanFile& given, const std::string& text,
                           const RecipeSettings& settings) {
   auto policy = PolicyText::read(text);
   if (!policy) return Unexpected<Error>{policy.error()};
   auto blank = blank_recipe(given, text, settings);
-  if (!blank) return blank;
-  const auto load = read_load(*policy, *blank);
-  if (!load) return Unexpected<Error>{load.error()};
-  blank->payload = *load;
-  const PlanFile plan = with_payload(given, *load);
+  if (!blank) return Unexpected<Error>{blank.error()};
+  const Load load = read_load(*policy);
+  blank->payload = load.payload;
+  const PlanFile plan = with_payload(given, load.payload);
   const Routes routes(plan.map);
   const NetworkModel network(plan.map, routes, plan.plan.network);
-  auto answer = [&]() -> Result<Recipe> {
-    const auto rotating = [&](Plan made) {
-      return rotation(network, stretched_to_steps(network, std::move(made), blank->step_time),
-                      *blank, *policy, settings);
-    };
-    if (policy->name() == "plan") return rotating(plan.plan);
-    if (auto rival = RivalRecipes(plan, network, *blank, settings).named(*policy)) return *rival;
-    const auto schedule = named_schedule(policy->name(), plan.map, routes);
-    if (!schedule) {
-      std::vector<std::string> known;
-      for (const PolicyName& name : policy_names()) known.push_back(name.name);
-      if (std::find(known.begin(), known.end(), policy->name()) != known.end())
-        return Unexpected<Error>{schedule.error()};
-      return failure(fmt::format(
-          "no policy is called '{}'; {}", shown(policy->name()),
-          did_you_mean(policy->name(), known, fmt::format("known: {}", fmt::join(known, ", ")))));
-    }
-    return rotating(make_plan(network, *schedule, plan.plan.settings));
-  }();
-  if (!answer) return answer;
-  Recipe recipe = std::move(*answer);
-  recipe.name += load_text(recipe, *load);
-  std::string wrong = wrong_load(recipe);
-  if (wrong.empty()) wrong = wrong_shares(recipe);
+  auto recipe = named_recipe({plan, network, *blank, load}, *policy, settings);
+  if (!recipe) return recipe;
+  recipe->name += load_text(load);
+  std::string wrong = why_not_carried(*recipe, load);
+  if (wrong.empty()) wrong = wrong_shares(*recipe);
   if (!wrong.empty()) return failure(fmt::format("policy {}: {}", policy->name(), wrong));
-  if (recipe.moments == 0)
-    policy->refuse("moments-every", recipe.kind == Recipe::Kind::kRotation
+  if (load.moments == 0)
+    policy->refuse("moments-every", is_a<RotationRecipe>(*recipe)
                                         ? "no moments travel; give moments=second or both too, or "
                                           "leave moments-every= out"
                                         : "no moments travel under this policy; leave it out");
-  recipe.learning_rate = policy->above_zero("learning-rate", 0, kRateMost);
+  recipe->learning_rate = policy->above_zero("learning-rate", 0, kRateMost);
   const std::string refusal = policy->refusal();
   if (!refusal.empty()) return failure(refusal);
-  if (recipe.learning_rate > 0)
-    recipe.name += fmt::format(", learning rate {}", recipe.learning_rate);
+  if (recipe->learning_rate > 0)
+    recipe->name += fmt::format(", learning rate {}", recipe->learning_rate);
   return recipe;
 }
 

@@ -19,15 +19,15 @@ int steps_for(double time, double step) {
 
 }  // namespace
 
-RivalRecipes::RivalRecipes(const PlanFile& plan, const NetworkModel& network, const Recipe& blank,
-                           const RecipeSettings& settings)
-    : plan_(plan),
-      network_(network),
-      blank_(blank),
-      settings_(settings),
-      unicast_(network.map(), network.routes(), {{false, false}, network.settings().ships_state}),
-      islands_(plan.map.island_count()),
-      payload_(double(network.payload().count) * network.wire_factor()) {}
+RivalRecipes::RivalRecipes(const RecipeBasis& basis)
+    : plan_(basis.plan),
+      network_(basis.network),
+      blank_(basis.blank),
+      load_(basis.load),
+      unicast_(network_.map(), network_.routes(),
+               {{false, false}, network_.settings().ships_state}),
+      islands_(plan_.map.island_count()),
+      payload_(double(network_.payload().count) * network_.wire_factor()) {}
 
 std::optional<Result<Recipe>> RivalRecipes::named(PolicyText& policy) const {
   const std::string& name = policy.name();
@@ -43,11 +43,10 @@ std::optional<Result<Recipe>> RivalRecipes::named(PolicyText& policy) const {
   return std::nullopt;
 }
 
-Recipe RivalRecipes::start(const std::string& name, Recipe::Kind kind) const {
-  Recipe recipe = blank_;
-  recipe.name = name;
-  recipe.kind = kind;
-  recipe.seed = settings_.seed;
+Recipe RivalRecipes::recipe(std::string name, double egress, decltype(Recipe::kind) kind) const {
+  Recipe recipe{blank_, std::move(kind)};
+  recipe.name = std::move(name);
+  recipe.egress = egress;
   return recipe;
 }
 
@@ -73,87 +72,84 @@ Result<FullExchange> RivalRecipes::network(PolicyText& policy, const char* other
 RivalRecipes::Answer RivalRecipes::synchronous(PolicyText& policy) const {
   const auto exchange = network(policy, "butterfly");
   if (!exchange) return Unexpected<Error>{exchange.error()};
-  Recipe recipe = start(fmt::format("synchronous, {}", exchange->name), Recipe::Kind::kSynchronous);
-  recipe.exchange = exchange->time;
-  recipe.egress = exchange->payloads_out * payload_ / (recipe.step_time + exchange->time);
-  return recipe;
+  const double cycle = blank_.step_time + exchange->time;
+  return recipe(fmt::format("synchronous, {}", exchange->name),
+                exchange->payloads_out * payload_ / cycle, SynchronousRecipe{exchange->time});
 }
 
 RivalRecipes::Answer RivalRecipes::blocking(PolicyText& policy) const {
   const bool diloco = policy.name() == "diloco";
   const auto exchange = network(policy, "butterfly");
   if (!exchange) return Unexpected<Error>{exchange.error()};
-  Recipe recipe = start("", Recipe::Kind::kOuter);
-  recipe.steps = policy.whole("steps", diloco ? 50 : 8, 1, 1'000'000);
-  recipe.exchange = exchange->time;
-  recipe.nesterov = diloco;
+  OuterRecipe outer;
+  outer.steps = policy.whole("steps", diloco ? 50 : 8, 1, 1'000'000);
+  outer.exchange = exchange->time;
+  outer.nesterov = diloco;
+  std::string name;
   if (diloco) {
-    recipe.outer_rate = policy.above_zero("rate", 0.7, 10);
-    recipe.momentum = policy.number("momentum", 0.9, 0, 0.9999);
-    recipe.name = fmt::format("DiLoCo H={} ({}, {}), {}", recipe.steps, recipe.outer_rate,
-                              recipe.momentum, exchange->name);
+    outer.outer_rate = policy.above_zero("rate", 0.7, 10);
+    outer.momentum = policy.number("momentum", 0.9, 0, 0.9999);
+    name = fmt::format("DiLoCo H={} ({}, {}), {}", outer.steps, outer.outer_rate, outer.momentum,
+                       exchange->name);
   } else {
-    recipe.name = fmt::format("local SGD H={}, {}", recipe.steps, exchange->name);
+    name = fmt::format("local SGD H={}, {}", outer.steps, exchange->name);
   }
-  recipe.egress = exchange->payloads_out * payload_ /
-                  std::max(1e-9, recipe.steps * recipe.step_time + exchange->time);
-  return recipe;
+  const double cycle = outer.steps * blank_.step_time + exchange->time;
+  return recipe(name, exchange->payloads_out * payload_ / std::max(1e-9, cycle), outer);
 }
 
 RivalRecipes::Answer RivalRecipes::streaming(PolicyText& policy) const {
   const auto exchange = network(policy, "butterfly");
   if (!exchange) return Unexpected<Error>{exchange.error()};
-  Recipe recipe = start("", Recipe::Kind::kStreaming);
-  recipe.fragments = policy.whole("fragments", 8, 1, 4096);
-  recipe.nesterov = true;
-  recipe.outer_rate = policy.above_zero("rate", 1, 10);
-  recipe.momentum = policy.number("momentum", 0, 0, 0.9999);
-  recipe.keep = policy.number("keep", 0, 0, 1);
+  StreamingRecipe streaming;
+  streaming.wire = load_.wire;
+  streaming.fragments = policy.whole("fragments", 8, 1, 4096);
+  streaming.outer_rate = policy.above_zero("rate", 1, 10);
+  streaming.momentum = policy.number("momentum", 0, 0, 0.9999);
+  streaming.keep = policy.number("keep", 0, 0, 1);
   // In a cycle all of it passes. Copies are taken at the ends of steps, those of one step together,
   // and the last of them arrives when all have passed.
-  recipe.latency = exchange->time - exchange->serialisation;
-  recipe.serialisation = exchange->serialisation;
+  streaming.latency = exchange->time - exchange->serialisation;
+  streaming.serialisation = exchange->serialisation;
+  const double step = blank_.step_time;
   const auto flight = [&](int steps) {
-    const double together = std::ceil(double(recipe.fragments) / steps);
-    return recipe.latency + recipe.serialisation * together / recipe.fragments;
+    const double together = std::ceil(double(streaming.fragments) / steps);
+    return streaming.latency + streaming.serialisation * together / streaming.fragments;
   };
-  int least = steps_for(exchange->serialisation, recipe.step_time);
-  while (steps_for(flight(least), recipe.step_time) > least) ++least;
-  recipe.steps = policy.whole("steps", 0, 0, 1'000'000);
-  if (recipe.steps == 0) recipe.steps = least;
-  if (recipe.steps < least)
+  int least = steps_for(exchange->serialisation, step);
+  while (steps_for(flight(least), step) > least) ++least;
+  streaming.steps = policy.whole("steps", 0, 0, 1'000'000);
+  if (streaming.steps == 0) streaming.steps = least;
+  if (streaming.steps < least)
     return failure(fmt::format(
         "streaming-diloco with steps={}: on this network ({}) a cycle takes {} steps of {:.0f} ms "
         "at least, {:.0f} ms to send it all and {:.0f} for a fragment to arrive everywhere",
-        recipe.steps, exchange->name, least, recipe.step_time * 1e3, exchange->serialisation * 1e3,
+        streaming.steps, exchange->name, least, step * 1e3, exchange->serialisation * 1e3,
         flight(least) * 1e3));
-  recipe.overlap = steps_for(flight(recipe.steps), recipe.step_time);
-  recipe.name =
-      fmt::format("Streaming DiLoCo H={} F={} α={} ({}, {}), {}", recipe.steps, recipe.fragments,
-                  recipe.keep, recipe.outer_rate, recipe.momentum, exchange->name);
-  recipe.egress = exchange->payloads_out * payload_ / (recipe.steps * recipe.step_time);
-  return recipe;
+  streaming.overlap = steps_for(flight(streaming.steps), step);
+  return recipe(fmt::format("Streaming DiLoCo H={} F={} α={} ({}, {}), {}", streaming.steps,
+                            streaming.fragments, streaming.keep, streaming.outer_rate,
+                            streaming.momentum, exchange->name),
+                exchange->payloads_out * payload_ / (streaming.steps * step), streaming);
 }
 
 RivalRecipes::Answer RivalRecipes::eager(PolicyText& policy) const {
   const auto exchange = network(policy, "butterfly");
   if (!exchange) return Unexpected<Error>{exchange.error()};
-  Recipe recipe = start("", Recipe::Kind::kEager);
-  recipe.steps = policy.whole("steps", 30, 1, 1'000'000);
-  recipe.nesterov = true;
-  recipe.outer_rate = policy.above_zero("rate", 0.7, 10);
-  recipe.momentum = policy.number("momentum", 0.9, 0, 0.9999);
-  recipe.exchange = exchange->time;
-  recipe.name = fmt::format("eager DiLoCo H={} ({}, {}), {}", recipe.steps, recipe.outer_rate,
-                            recipe.momentum, exchange->name);
-  recipe.egress =
-      exchange->payloads_out * payload_ / std::max(exchange->time, recipe.steps * recipe.step_time);
-  return recipe;
+  EagerRecipe eager;
+  eager.steps = policy.whole("steps", 30, 1, 1'000'000);
+  eager.outer_rate = policy.above_zero("rate", 0.7, 10);
+  eager.momentum = policy.number("momentum", 0.9, 0, 0.9999);
+  eager.exchange = exchange->time;
+  const double cycle = std::max(exchange->time, eager.steps * blank_.step_time);
+  return recipe(fmt::format("eager DiLoCo H={} ({}, {}), {}", eager.steps, eager.outer_rate,
+                            eager.momentum, exchange->name),
+                exchange->payloads_out * payload_ / cycle, eager);
 }
 
 // Everybody alone, or in pairs; one rests where the number is odd.
 std::vector<double> RivalRecipes::random_pairing(std::uint64_t draw) const {
-  Random random(Random(settings_.seed + 7919 * draw).next());
+  Random random(Random(blank_.seed + 7919 * draw).next());
   std::vector<int> order;
   for (int i = 0; i < islands_; ++i) order.push_back(i);
   for (int i = islands_ - 1; i > 0; --i)
@@ -170,25 +166,24 @@ std::vector<double> RivalRecipes::random_pairing(std::uint64_t draw) const {
 }
 
 RivalRecipes::Answer RivalRecipes::pairs(PolicyText& policy) const {
-  Recipe recipe = start("", Recipe::Kind::kPairs);
-  recipe.steps = policy.whole("steps", 50, 1, 1'000'000);
-  recipe.nesterov = true;
-  recipe.outer_rate = policy.above_zero("rate", 0.7, 10);
-  recipe.momentum = policy.number("momentum", 0.5, 0, 0.9999);
+  PairsRecipe pairs;
+  pairs.steps = policy.whole("steps", 50, 1, 1'000'000);
+  pairs.outer_rate = policy.above_zero("rate", 0.7, 10);
+  pairs.momentum = policy.number("momentum", 0.5, 0, 0.9999);
   // Between μ and √(2 + μ²) for pairs, or momentum outruns the pull: the paper's condition.
-  recipe.pull = policy.number("pull", 1, recipe.momentum + 1e-9,
-                              std::sqrt(2 + recipe.momentum * recipe.momentum));
+  pairs.pull = policy.number("pull", 1, pairs.momentum + 1e-9,
+                             std::sqrt(2 + pairs.momentum * pairs.momentum));
   double waits = 0;
   for (int draw = 0; draw < kDrawsOfPairs; ++draw) {
-    recipe.rounds.push_back(round_of(random_pairing(std::uint64_t(draw)), 1));
-    waits += recipe.rounds.back().length / kDrawsOfPairs;
+    pairs.rounds.push_back(round_of(random_pairing(std::uint64_t(draw)), 1));
+    waits += pairs.rounds.back().length / kDrawsOfPairs;
   }
-  recipe.name =
-      fmt::format("NoLoCo H={} ({}, {})", recipe.steps, recipe.outer_rate, recipe.momentum);
-  if (recipe.pull != 1) recipe.name += fmt::format(", pull {}", recipe.pull);
-  recipe.egress =
-      payload_ * (islands_ - islands_ % 2) / islands_ / (recipe.steps * recipe.step_time + waits);
-  return recipe;
+  std::string name =
+      fmt::format("NoLoCo H={} ({}, {})", pairs.steps, pairs.outer_rate, pairs.momentum);
+  if (pairs.pull != 1) name += fmt::format(", pull {}", pairs.pull);
+  const double egress =
+      payload_ * (islands_ - islands_ % 2) / islands_ / (pairs.steps * blank_.step_time + waits);
+  return recipe(name, egress, std::move(pairs));
 }
 
 }  // namespace cotillion

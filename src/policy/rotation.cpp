@@ -18,7 +18,7 @@
 namespace cotillion {
 namespace {
 
-std::vector<Cargo> cargo_of(const Recipe& recipe) {
+std::vector<Cargo> cargo_of(const RotationRecipe& recipe) {
   std::vector<Cargo> cargo = {{Buffer::kModel, Buffer::kSentEven, Buffer::kSentOdd, Buffer::kHeld,
                                merge_settings_of(recipe)}};
   if (recipe.moments > 0)
@@ -40,8 +40,12 @@ std::vector<Cargo> cargo_of(const Recipe& recipe) {
 
 class Rotation final : public StepSchedule {
  public:
-  explicit Rotation(const Recipe& recipe)
-      : recipe_(recipe), clock_(recipe_), cargo_(cargo_of(recipe)), islands_(island_count(recipe)) {
+  Rotation(const RecipeCommon& common, const RotationRecipe& recipe)
+      : recipe_(recipe),
+        clock_(common, recipe_),
+        cargo_(cargo_of(recipe)),
+        islands_(island_count(common)),
+        seed_(common.seed) {
     COTILLION_CHECK(!recipe.momentum_at_sender || clock_.one_copy());
   }
 
@@ -300,22 +304,23 @@ class Rotation final : public StepSchedule {
     return rows;
   }
   [[nodiscard]] bool is_lost(std::int64_t k, int f, int to, int from) const {
-    Random random(recipe_.seed * 0x9e3779b97f4a7c15u +
+    Random random(seed_ * 0x9e3779b97f4a7c15u +
                   std::uint64_t(((k * recipe_.fragments + f) * islands_ + to) * islands_ + from));
     random.next();
     return random.unit() < recipe_.lost;
   }
 
-  const Recipe recipe_;
+  const RotationRecipe recipe_;
   const RotationClock clock_;
   const std::vector<Cargo> cargo_;
   const int islands_;
+  const std::uint64_t seed_;  // of what is lost
 };
 
 }  // namespace
 
-std::unique_ptr<StepSchedule> make_rotation(const Recipe& recipe) {
-  return std::make_unique<Rotation>(recipe);
+SchedulePointer step_schedule_of(const RecipeCommon& common, const RotationRecipe& recipe) {
+  return std::make_unique<Rotation>(common, recipe);
 }
 
 }  // namespace cotillion

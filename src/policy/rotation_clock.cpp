@@ -19,11 +19,12 @@ bool is_a_step(const RecipeRound& round, double step_time) {
   return round.length >= step_time * (1 - kRounding);
 }
 
-RotationClock::RotationClock(const Recipe& recipe) : recipe_(recipe) {
-  COTILLION_CHECK(!recipe.rounds.empty());
-  prompt_ = recipe.momentum == 0 || recipe.momentum_at_sender;
-  for (const RecipeRound& round : recipe.rounds) {
-    COTILLION_CHECK(is_a_step(round, recipe.step_time));
+RotationClock::RotationClock(const RecipeCommon& common, const RotationRecipe& rotation)
+    : recipe_(rotation), step_time_(common.step_time), islands_(island_count(common)) {
+  COTILLION_CHECK(!rotation.rounds.empty());
+  prompt_ = rotation.momentum == 0 || rotation.momentum_at_sender;
+  for (const RecipeRound& round : rotation.rounds) {
+    COTILLION_CHECK(is_a_step(round, step_time_));
     starts_.push_back(period_);
     period_ += round.length;
   }
@@ -32,7 +33,7 @@ RotationClock::RotationClock(const Recipe& recipe) : recipe_(recipe) {
 }
 
 void RotationClock::find_groups() {
-  const auto n = std::size_t(island_count(recipe_));
+  const auto n = std::size_t(islands_);
   for (const RecipeRound& round : recipe_.rounds) {
     std::vector<std::size_t> group(n);
     for (std::size_t i = 0; i < n; ++i) group[i] = i;
@@ -54,7 +55,7 @@ void RotationClock::find_groups() {
 // Own weights and the receiver's momentum need S and the average apart from each other.
 bool RotationClock::takes_one_copy() const {
   if (recipe_.own_weight < 1 || (recipe_.momentum > 0 && !recipe_.momentum_at_sender)) return false;
-  const double rounding = kRounding * recipe_.step_time;
+  const double rounding = kRounding * step_time_;
   const auto rounds = recipe_.rounds.size();
   for (std::size_t k = 0; k < rounds; ++k) {
     const RecipeRound& round = recipe_.rounds[k];
@@ -73,7 +74,7 @@ bool RotationClock::takes_one_copy() const {
           last_before = std::max(last_before, before.arrives[at(i, f)] - before.length);
         }
         if (last_leaves > first_arrives + rounding) return false;
-        if (prompt_ && last_before + recipe_.step_time > first_next + rounding) return false;
+        if (prompt_ && last_before + step_time_ > first_next + rounding) return false;
       }
   }
   return true;
@@ -97,8 +98,8 @@ std::int64_t RotationClock::round_at(double time) const {
 }
 
 RotationClock::Rounds RotationClock::rounds_at(std::int64_t steps) const {
-  const std::int64_t first = round_at(double(steps - 1) * recipe_.step_time) - 1;
-  return {std::max<std::int64_t>(0, first), round_at(double(steps + 1) * recipe_.step_time)};
+  const std::int64_t first = round_at(double(steps - 1) * step_time_) - 1;
+  return {std::max<std::int64_t>(0, first), round_at(double(steps + 1) * step_time_)};
 }
 
 std::vector<RotationClock::DueExchange> RotationClock::due_exchanges(int island,
@@ -113,7 +114,7 @@ std::vector<RotationClock::DueExchange> RotationClock::due_exchanges(int island,
 }
 
 bool RotationClock::meets(std::int64_t k, int island) const {
-  const auto n = recipe_.islands.size();
+  const auto n = std::size_t(islands_);
   const auto own = round(k).mixing.begin() + std::ptrdiff_t(std::size_t(island) * n);
   for (std::size_t j = 0; j < n; ++j)
     if (j != std::size_t(island) && own[std::ptrdiff_t(j)] != 0) return true;
@@ -147,7 +148,7 @@ std::int64_t RotationClock::merge_step(std::int64_t k, int island, int fragment)
 
 std::int64_t RotationClock::copy_step(std::int64_t k, int island, int fragment) const {
   const double due = start(k) + round(k).leaves[at(island, fragment)];
-  const auto own = std::int64_t(std::floor(due / recipe_.step_time + kRounding));
+  const auto own = std::int64_t(std::floor(due / step_time_ + kRounding));
   return k == 0 || prompt_ ? own : std::max(own, merged_by(k - 1, island, fragment));
 }
 
@@ -157,7 +158,7 @@ bool RotationClock::copies_ahead(std::int64_t k, int island, int fragment) const
 
 std::int64_t RotationClock::merged_by(std::int64_t k, int island, int fragment) const {
   const double due = start(k) + round(k).arrives[at(island, fragment)];
-  return std::int64_t(std::ceil(due / recipe_.step_time - kRounding));
+  return std::int64_t(std::ceil(due / step_time_ - kRounding));
 }
 
 namespace {
@@ -166,7 +167,7 @@ namespace {
 bool learns_between_flights(const Recipe& recipe) {
   const RotationClock clock{recipe};
   for (int i = 0; i < island_count(recipe); ++i)
-    for (int f = 0; f < recipe.fragments; ++f) {
+    for (int f = 0; f < rotation_of(recipe).fragments; ++f) {
       bool learns = false;
       for (std::int64_t k = 0; k < kRoundsLooked && !learns; ++k)
         learns = clock.copy_step(k + 1, i, f) > clock.merge_step(k, i, f);
@@ -178,10 +179,11 @@ bool learns_between_flights(const Recipe& recipe) {
 }  // namespace
 
 std::string why_not_by_the_clock(const Recipe& recipe) {
-  if (recipe.progress == 0 && !learns_between_flights(recipe))
+  const RotationRecipe& rotation = rotation_of(recipe);
+  if (rotation.progress == 0 && !learns_between_flights(recipe))
     return "progress=0: every step is made in flight, and nothing would be learned; give more, or "
            "fragments=";
-  if (recipe.momentum_at_sender && !RotationClock(recipe).one_copy())
+  if (rotation.momentum_at_sender && !RotationClock(recipe).one_copy())
     return "momentum at the sender: somebody sends when another of the clique has heard everybody "
            "already";
   return "";
@@ -189,6 +191,7 @@ std::string why_not_by_the_clock(const Recipe& recipe) {
 
 double copies_in_flight(const Recipe& recipe, std::int64_t last_step) {
   const RotationClock clock{recipe};
+  const int fragments = rotation_of(recipe).fragments;
   double most = 0;
   for (int island = 0; island < island_count(recipe); ++island)
     // Rounds fall on steps alike before long.
@@ -196,9 +199,9 @@ double copies_in_flight(const Recipe& recipe, std::int64_t last_step) {
       double now = 0;
       const auto [first, last] = clock.rounds_at(step);
       for (std::int64_t k = first; k <= last; ++k)
-        for (int f = 0; f < recipe.fragments; ++f)
+        for (int f = 0; f < fragments; ++f)
           if (clock.kept_from(k, island, f) <= step && step < clock.merge_step(k, island, f))
-            now += 1.0 / recipe.fragments;
+            now += 1.0 / fragments;
       most = std::max(most, now);
     }
   return most;

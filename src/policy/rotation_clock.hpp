@@ -17,12 +17,11 @@ namespace cotillion {
 
 class RotationClock {
  public:
-  // The recipe must outlive it.
-  explicit RotationClock(const Recipe& recipe);
+  // The rotation must outlive it.
+  RotationClock(const RecipeCommon& common, const RotationRecipe& rotation);
+  explicit RotationClock(const Recipe& recipe) : RotationClock(recipe, rotation_of(recipe)) {}
 
-  [[nodiscard]] double time_after(std::int64_t steps) const {
-    return double(steps) * recipe_.step_time;
-  }
+  [[nodiscard]] double time_after(std::int64_t steps) const { return double(steps) * step_time_; }
   [[nodiscard]] double period() const { return period_; }
   [[nodiscard]] const RecipeRound& round(std::int64_t k) const;
   [[nodiscard]] std::int64_t copy_step(std::int64_t k, int island, int fragment) const;
@@ -84,7 +83,9 @@ class RotationClock {
     return std::size_t(island) * std::size_t(recipe_.fragments) + std::size_t(fragment);
   }
 
-  const Recipe& recipe_;
+  const RotationRecipe& recipe_;
+  const double step_time_;
+  const int islands_;
   // Copies leave when they are due. Before the receiver's momentum they wait for the merge before
   // them, a step later than their bytes should have left.
   bool prompt_ = false;
@@ -94,7 +95,7 @@ class RotationClock {
   double period_ = 0;
 };
 
-// Why a recipe cannot be trained by; empty: it can.
+// Why a rotation cannot be trained by; empty: it can.
 [[nodiscard]] std::string why_not_by_the_clock(const Recipe& recipe);
 
 // The most models that one island keeps copied and not merged yet, at any step up to the last: what

@@ -9,11 +9,12 @@ namespace {
 
 class Servers final : public StepSchedule {
  public:
-  explicit Servers(const Recipe& recipe) : recipe_(recipe), all_(everyone(recipe)) {}
+  Servers(const RecipeCommon& common, const ServersRecipe& recipe)
+      : common_(common), recipe_(recipe), all_(everyone(common)) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
     const std::int64_t exchanges = steps / recipe_.steps;
-    return double(steps) * recipe_.step_time + double(exchanges) * recipe_.exchange;
+    return double(steps) * common_.step_time + double(exchanges) * recipe_.exchange;
   }
 
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
@@ -39,13 +40,13 @@ class Servers final : public StepSchedule {
   }
 
   [[nodiscard]] ClockSummary account() const override {
-    const double delay = recipe_.overlap * recipe_.step_time;
-    return {delay, delay, recipe_.steps * recipe_.step_time + recipe_.exchange};
+    const double delay = recipe_.overlap * common_.step_time;
+    return {delay, delay, recipe_.steps * common_.step_time + recipe_.exchange};
   }
 
  private:
   void come_back(std::vector<VectorMove>& moves) const {
-    const std::vector<double> average = average_of_all(recipe_);
+    const std::vector<double> average = average_of_all(common_);
     std::vector<double> stepped = average;
     for (double& weight : stepped) weight *= recipe_.outer_rate;
     const double w = recipe_.server_weight;
@@ -65,14 +66,15 @@ class Servers final : public StepSchedule {
     moves.push_back({Buffer::kTheta, all_, {{Buffer::kTheta, 1 - w}, {Buffer::kGlobal, w}}});
   }
 
-  const Recipe recipe_;
+  const RecipeCommon common_;
+  const ServersRecipe recipe_;
   const std::vector<int> all_;
 };
 
 }  // namespace
 
-std::unique_ptr<StepSchedule> make_servers(const Recipe& recipe) {
-  return std::make_unique<Servers>(recipe);
+SchedulePointer step_schedule_of(const RecipeCommon& common, const ServersRecipe& recipe) {
+  return std::make_unique<Servers>(common, recipe);
 }
 
 }  // namespace cotillion

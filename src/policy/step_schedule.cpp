@@ -9,29 +9,32 @@ namespace {
 // The GPUs wait after every step until everybody's gradients have been averaged.
 class Synchronous final : public StepSchedule {
  public:
-  explicit Synchronous(const Recipe& recipe) : recipe_(recipe) {}
+  Synchronous(const RecipeCommon& common, const SynchronousRecipe& recipe)
+      : common_(common), recipe_(recipe) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return double(steps) * (recipe_.step_time + recipe_.exchange);
+    return double(steps) * (common_.step_time + recipe_.exchange);
   }
   [[nodiscard]] std::vector<VectorMove> on_gradients(std::int64_t) const override {
     return {
-        {Buffer::kGradient, everyone(recipe_), {{Buffer::kGradient, 1, average_of_all(recipe_)}}}};
+        {Buffer::kGradient, everyone(common_), {{Buffer::kGradient, 1, average_of_all(common_)}}}};
   }
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t) const override { return {}; }
   [[nodiscard]] ClockSummary account() const override {
-    return {recipe_.exchange, recipe_.exchange, recipe_.step_time + recipe_.exchange};
+    return {recipe_.exchange, recipe_.exchange, common_.step_time + recipe_.exchange};
   }
 
  private:
-  const Recipe recipe_;
+  const RecipeCommon common_;
+  const SynchronousRecipe recipe_;
 };
 
 // Once every H steps: copied at the start of a round, merged at its end. The next round waits where
 // the exchange takes longer than the steps. With H = 1 it is D-PSGD: x ← W x − update(x).
 class Gossip final : public StepSchedule {
  public:
-  explicit Gossip(const Recipe& recipe) : recipe_(recipe) {
+  Gossip(const RecipeCommon& common, const GossipRecipe& recipe)
+      : common_(common), recipe_(recipe) {
     for (const RecipeRound& round : recipe.rounds) {
       starts_.push_back(period_);
       period_ += length(round);
@@ -43,7 +46,7 @@ class Gossip final : public StepSchedule {
     const std::int64_t k = steps / recipe_.steps;
     const std::int64_t periods = k / rounds;
     return double(periods) * period_ + starts_[std::size_t(k % rounds)] +
-           double(steps % recipe_.steps) * recipe_.step_time;
+           double(steps % recipe_.steps) * common_.step_time;
   }
 
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
@@ -54,13 +57,13 @@ class Gossip final : public StepSchedule {
       const RecipeRound& round =
           recipe_.rounds[std::size_t((k - 1) % std::int64_t(starts_.size()))];
       moves.push_back({.into = Buffer::kModel,
-                       .islands = everyone(recipe_),
+                       .islands = everyone(common_),
                        .terms = {{Buffer::kSentEven, 1, round.mixing},
                                  {Buffer::kSentEven, -1},
                                  {Buffer::kModel}},
                        .merges = true});
     }
-    moves.push_back({Buffer::kSentEven, everyone(recipe_), {{Buffer::kModel}}});
+    moves.push_back({Buffer::kSentEven, everyone(common_), {{Buffer::kModel}}});
     return moves;
   }
 
@@ -71,9 +74,10 @@ class Gossip final : public StepSchedule {
 
  private:
   [[nodiscard]] double length(const RecipeRound& round) const {
-    return std::max(recipe_.steps * recipe_.step_time, round.length);
+    return std::max(recipe_.steps * common_.step_time, round.length);
   }
-  const Recipe recipe_;
+  const RecipeCommon common_;
+  const GossipRecipe recipe_;
   std::vector<double> starts_;
   double period_ = 0;
 };
@@ -94,36 +98,29 @@ AroundStep StepSchedule::around(std::int64_t) const {
   return {};
 }
 
-std::vector<int> everyone(const Recipe& recipe) {
+std::vector<int> everyone(const RecipeCommon& recipe) {
   std::vector<int> islands(recipe.islands.size());
   std::iota(islands.begin(), islands.end(), 0);
   return islands;
 }
 
-std::vector<double> average_of_all(const Recipe& recipe) {
+std::vector<double> average_of_all(const RecipeCommon& recipe) {
   std::vector<double> rows;
   for (std::size_t i = 0; i < recipe.islands.size(); ++i)
     rows.insert(rows.end(), recipe.shares.begin(), recipe.shares.end());
   return rows;
 }
 
+SchedulePointer step_schedule_of(const RecipeCommon& common, const GossipRecipe& recipe) {
+  return std::make_unique<Gossip>(common, recipe);
+}
+
+SchedulePointer step_schedule_of(const RecipeCommon& common, const SynchronousRecipe& recipe) {
+  return std::make_unique<Synchronous>(common, recipe);
+}
+
 std::unique_ptr<StepSchedule> make_step_schedule(const Recipe& recipe) {
-  switch (recipe.kind) {
-    case Recipe::Kind::kRotation:
-      return make_rotation(recipe);
-    case Recipe::Kind::kGossip:
-      return std::make_unique<Gossip>(recipe);
-    case Recipe::Kind::kSynchronous:
-      return std::make_unique<Synchronous>(recipe);
-    case Recipe::Kind::kServers:
-      return make_servers(recipe);
-    case Recipe::Kind::kOuter:
-    case Recipe::Kind::kStreaming:
-    case Recipe::Kind::kEager:
-    case Recipe::Kind::kPairs:
-      break;
-  }
-  return make_outer_schedule(recipe);
+  return std::visit([&](const auto& kind) { return step_schedule_of(recipe, kind); }, recipe.kind);
 }
 
 }  // namespace cotillion

@@ -25,7 +25,7 @@ class StepSchedule {
  public:
   virtual ~StepSchedule() = default;
 
-  // RealDuration on the wall clock when so many steps have been taken and the next may begin.
+  // Seconds on the clock when so many steps have been taken and the next may begin.
   [[nodiscard]] virtual double time_after(std::int64_t steps) const = 0;
   // On gradients, after the backward pass of a step and before its update; steps count from 1.
   [[nodiscard]] virtual std::vector<VectorMove> on_gradients(std::int64_t step) const;
@@ -38,14 +38,20 @@ class StepSchedule {
 
 [[nodiscard]] std::unique_ptr<StepSchedule> make_step_schedule(const Recipe& recipe);
 
-// The kinds, each in its file.
-[[nodiscard]] std::unique_ptr<StepSchedule> make_rotation(const Recipe& recipe);
-[[nodiscard]] std::unique_ptr<StepSchedule> make_outer_schedule(const Recipe& recipe);
-[[nodiscard]] std::unique_ptr<StepSchedule> make_servers(const Recipe& recipe);
+// One for each kind of recipe. Those of rivals that are related share a file.
+using SchedulePointer = std::unique_ptr<StepSchedule>;
+[[nodiscard]] SchedulePointer step_schedule_of(const RecipeCommon&, const RotationRecipe&);
+[[nodiscard]] SchedulePointer step_schedule_of(const RecipeCommon&, const GossipRecipe&);
+[[nodiscard]] SchedulePointer step_schedule_of(const RecipeCommon&, const SynchronousRecipe&);
+[[nodiscard]] SchedulePointer step_schedule_of(const RecipeCommon&, const OuterRecipe&);
+[[nodiscard]] SchedulePointer step_schedule_of(const RecipeCommon&, const StreamingRecipe&);
+[[nodiscard]] SchedulePointer step_schedule_of(const RecipeCommon&, const EagerRecipe&);
+[[nodiscard]] SchedulePointer step_schedule_of(const RecipeCommon&, const PairsRecipe&);
+[[nodiscard]] SchedulePointer step_schedule_of(const RecipeCommon&, const ServersRecipe&);
 
 // Moves are made of these.
-[[nodiscard]] std::vector<int> everyone(const Recipe& recipe);
+[[nodiscard]] std::vector<int> everyone(const RecipeCommon& recipe);
 // Every row the same: the islands' shares.
-[[nodiscard]] std::vector<double> average_of_all(const Recipe& recipe);
+[[nodiscard]] std::vector<double> average_of_all(const RecipeCommon& recipe);
 
 }  // namespace cotillion

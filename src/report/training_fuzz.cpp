@@ -10,31 +10,40 @@ namespace {
 
 using namespace cotillion;
 
-Recipe some_recipe(Recipe::Kind kind) {
+using Kind = decltype(Recipe::kind);
+
+Recipe some_recipe(Kind kind) {
   Recipe recipe;
   recipe.name = "some";
   recipe.policy = "plan";
-  recipe.kind = kind;
   recipe.islands = {"A", "B"};
   recipe.shares = {0.5, 0.5};
-  recipe.fragments = 2;
-  recipe.steps = 4;
-  recipe.overlap = 2;
   recipe.staleness = {{"paper", 700}, {"squared", 600}};
-  recipe.rounds = {{0.5, {0.5, 0.5, 0.5, 0.5}, {0, 0.1, 0, 0.1}, {0.3, 0.4, 0.3, 0.4}, true}};
+  recipe.kind = std::move(kind);
+  std::visit(
+      [](auto& made) {
+        if constexpr (requires { made.fragments; }) made.fragments = 2;
+        if constexpr (requires { made.steps; }) made.steps = 4;
+        if constexpr (requires { made.overlap; }) made.overlap = 2;
+        if constexpr (requires { made.rounds; })
+          made.rounds = {{0.5, {0.5, 0.5, 0.5, 0.5}, {0, 0.1, 0, 0.1}, {0.3, 0.4, 0.3, 0.4}, true}};
+      },
+      recipe.kind);
   return recipe;
 }
 
 Json some_recipes() {
   Json file = {{"recipes", Json::array()}};
-  for (int kind = 0; kind < 8; ++kind)
-    file["recipes"].push_back(to_json(some_recipe(Recipe::Kind(kind))));
+  for (const Kind& kind : std::initializer_list<Kind>{
+           RotationRecipe{}, GossipRecipe{}, SynchronousRecipe{}, OuterRecipe{}, StreamingRecipe{},
+           EagerRecipe{}, PairsRecipe{}, ServersRecipe{}})
+    file["recipes"].push_back(to_json(some_recipe(kind)));
   return file;
 }
 
 Json some_trainings() {
   Training training;
-  training.recipe = some_recipe(Recipe::Kind::kRotation);
+  training.recipe = some_recipe(RotationRecipe{});
   training.points = {{0, 0, 0, 5, {5, 5}, 0, 0, 1}, {9, 3, 100, 4, {4, 4}, 4, 0.1, 1}};
   return {{"trainings", Json::array({to_json(training), to_json(training)})}};
 }

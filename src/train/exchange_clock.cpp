@@ -37,7 +37,8 @@ ExchangeClock::ExchangeClock(ExchangeClient region, const PacketisedPlan& played
       island_(island),
       rounds_(rounds),
       taken_(std::size_t(assignment.job().fragments)) {
-  if (looks_at_the_model(played.recipe)) merge_.emplace(played.recipe, assignment.job());
+  const RotationRecipe& rotation = rotation_of(played.recipe);
+  if (looks_at_the_model(rotation)) merge_.emplace(rotation, assignment.job());
 }
 
 // Copies come before merges: pending corrections are also applied to the copy in the region.

@@ -6,7 +6,7 @@
 
 namespace cotillion {
 
-ExchangeMerge::ExchangeMerge(const Recipe& recipe, const JobSpec& job)
+ExchangeMerge::ExchangeMerge(const RotationRecipe& recipe, const JobSpec& job)
     : wire_(recipe.wire), merge_(job, merge_settings_of(recipe)), copied_(job.elements) {}
 
 float ExchangeMerge::sent(std::size_t element) const {

@@ -10,7 +10,7 @@ namespace cotillion {
 
 class ExchangeMerge {
  public:
-  ExchangeMerge(const Recipe& recipe, const JobSpec& job);
+  ExchangeMerge(const RotationRecipe& recipe, const JobSpec& job);
 
   // Elements from `first` on become what is laid down of them. `ahead`: the round before has not
   // been merged yet, and the region adds its correction to what lies there.

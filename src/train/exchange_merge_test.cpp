@@ -13,7 +13,7 @@ namespace {
 // as it is; at the region there is average − S, and what lies there while it comes is corrected.
 struct Rule {
   const char* name = "";
-  Recipe recipe;
+  RotationRecipe recipe;
   double within = 1e-5;
 };
 
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& tested) { return tested.param.name; });
 
 TEST(ExchangeMerge, SaysWhatItKeeps) {
-  Recipe recipe;
+  RotationRecipe recipe;
   recipe.momentum = 0.5;
   recipe.momentum_at_sender = true;
   JobSpec job;

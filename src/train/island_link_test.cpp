@@ -76,8 +76,8 @@ TEST_F(Links, WhatAnIslandIsToldIsReadBack) {
   setup.recipe.name = "all-to-all";
   setup.recipe.islands = {"A"};
   setup.recipe.shares = {1};
-  setup.recipe.rounds = {{0.5, {1}, {0}, {0.5}, true}};
-  setup.recipe.grain = 48;
+  rotation_of(setup.recipe).rounds = {{0.5, {1}, {0}, {0.5}, true}};
+  rotation_of(setup.recipe).grain = 48;
   setup.plan = "/mnt/plan.json";
   setup.streamed = true;
   setup.grace = {50'000'000'000};
@@ -87,7 +87,7 @@ TEST_F(Links, WhatAnIslandIsToldIsReadBack) {
   const auto read = read_lab_island(to_text(setup));
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(to_text(*read), to_text(setup));
-  EXPECT_EQ(read->recipe.grain, 48);
+  EXPECT_EQ(rotation_of(read->recipe).grain, 48);
   EXPECT_FALSE(read_lab_island("{}").has_value());
 }
 

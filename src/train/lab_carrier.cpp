@@ -40,10 +40,11 @@ class Lab final : public Carrier {
     play_.rounds = rounds_within(played_.recipe, steps) + 1;
     play_.grace = to_text(played_.job_settings.grace);
     play_.exchange = played_.job_settings.exchange == Exchange::kWhole ? "whole" : "streamed";
-    play_.fragments = played_.recipe.fragments;
+    const RotationRecipe& rotation = rotation_of(played_.recipe);
+    play_.fragments = rotation.fragments;
     // Where training code does the merging, agents bring average − S.
-    play_.progress_kept = looks_at_the_model(played_.recipe) ? 1 : played_.recipe.progress;
-    play_.missing = played_.recipe.own_for_missing ? "own" : "mean";
+    play_.progress_kept = looks_at_the_model(rotation) ? 1 : rotation.progress;
+    play_.missing = rotation.own_for_missing ? "own" : "mean";
     play_.element = name_of(played_.job_settings.element);
     play_.exponent = kGridExponent;
     play_.rehearse = false;

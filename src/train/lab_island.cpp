@@ -79,8 +79,9 @@ Result<PacketisedPlan> played_by(const LabIslandSetup& setup) {
   auto plan = read_plan(text.str(), setup.plan);
   if (!plan) return failure(to_text(plan.error().front()));
   PacketisedPlan played{std::move(*plan), {}, setup.recipe, 1};
-  played.job_settings = job_settings_for(
-      setup.recipe, setup.streamed ? Exchange::kStreamed : Exchange::kWhole, setup.grace);
+  played.job_settings =
+      job_settings_for(rotation_of(setup.recipe),
+                       setup.streamed ? Exchange::kStreamed : Exchange::kWhole, setup.grace);
   return played;
 }
 
@@ -117,6 +118,7 @@ Result<LabIslandSetup> read_lab_island(const std::string& text) {
     const auto recipes = read_recipes(Json{{"recipes", {json.at("recipe")}}}.dump());
     if (!recipes) return Unexpected<Error>{recipes.error()};
     setup.recipe = recipes->front();
+    if (!is_a<RotationRecipe>(setup.recipe)) return failure("a recipe that no agent exchanges by");
     setup.plan = json.at("plan");
     setup.streamed = json.at("streamed");
     setup.grace = {json.at("grace_ps").get<std::int64_t>()};

@@ -10,7 +10,7 @@ TEST(MergeAgreement, FloatsAndMovesOfVectorsDoTheSame) {
   Random random(17);
   for (int world = 0; world < 400; ++world) {
     const Recipe recipe = testing::random_rule(random);
-    const std::int64_t elements = 2 * recipe.fragments + 1;
+    const std::int64_t elements = 2 * rotation_of(recipe).fragments + 1;
     PlainVectors vectors(island_count(recipe), elements);
     const auto row = [&](int island) {
       const float* first = &vectors.at(Buffer::kModel, island);
@@ -29,14 +29,14 @@ TEST(MergeAgreement, WhatIsMissingIsMissingAlike) {
   for (const Missing policy : {Missing::kMeanOfPresent, Missing::kOwnForMissing}) {
     constexpr int islands = 5;
     Recipe recipe;
-    recipe.kind = Recipe::Kind::kRotation;
+    RotationRecipe& rotation = rotation_of(recipe);
     recipe.islands.assign(islands, "A");
-    recipe.rounds = {{1, std::vector<double>(islands * islands, 1.0 / islands), {}, {}, true}};
-    recipe.rounds[0].leaves.assign(islands, 0);
-    recipe.rounds[0].arrives.assign(islands, 1);
+    rotation.rounds = {{1, std::vector<double>(islands * islands, 1.0 / islands), {}, {}, true}};
+    rotation.rounds[0].leaves.assign(islands, 0);
+    rotation.rounds[0].arrives.assign(islands, 1);
     recipe.step_time = 1;
-    recipe.lost = 0.4;
-    recipe.own_for_missing = policy == Missing::kOwnForMissing;
+    rotation.lost = 0.4;
+    rotation.own_for_missing = policy == Missing::kOwnForMissing;
     int lacking = 0;
     for (std::int64_t step = 1; step < 20; ++step)
       for (const VectorMove& move : make_step_schedule(recipe)->after(step))

@@ -11,12 +11,12 @@ namespace {
 using namespace testing;
 
 TEST(Moments, TravelByFragmentsInTurn) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.fragments = 2;
   recipe.rounds = {round_of(kHalves, 0.4, 2, 2)};
   recipe.moments = 2;
   recipe.moments_every = 2;
-  const auto schedule = make_step_schedule(recipe);
+  const auto schedule = make_step_schedule(recipe_of(recipe, 2));
   PlainVectors rows(2, 2);
   for (std::int64_t e = 0; e < 2; ++e) {
     rows.at(Buffer::kMomentTwo, 0, e) = 2;
@@ -48,12 +48,12 @@ TEST(Moments, AreNeitherLostNorMadeUpInFlight) {
   for (const double length : {0.1, 0.15, 0.25, 0.295, 0.5})
     for (const int fragments : {1, 4})
       for (const double own_weight : {1.0, 0.5}) {  // one copy, and one for every other round
-        Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+        RotationRecipe recipe;
         recipe.fragments = fragments;
         recipe.rounds = {round_of(kHalves, length, 2, fragments)};
         recipe.moments = 2;
         recipe.own_weight = own_weight;
-        Play play(recipe, {0, 0}, fragments);
+        Play play(recipe_of(recipe, 2), {0, 0}, fragments);
         const double beta = LearnerSettings{}.beta2;
         const auto v = [&](int island, int e) -> float& {
           return play.rows().at(Buffer::kMomentTwo, island, e);
@@ -79,10 +79,10 @@ TEST(Moments, AreNeitherLostNorMadeUpInFlight) {
 }
 
 TEST(Moments, OfWhoRestsStayAsTheyAre) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+  RotationRecipe recipe;
   recipe.rounds = {round_of({0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, 0.1, 3)};
   recipe.moments = 1;
-  Play play(recipe, {0, 0, 0});
+  Play play(recipe_of(recipe, 3), {0, 0, 0});
   const auto v = [&](int island) -> float& { return play.rows().at(Buffer::kMomentTwo, island); };
   v(0) = 1, v(1) = 3, v(2) = 5;
   play.with_update = [&] { v(0) += 1, v(1) += 1, v(2) += 1; };

@@ -22,14 +22,14 @@ namespace {
 class CopyForEveryRound {
  public:
   CopyForEveryRound(const Recipe& recipe, double keeps, double fades, int every)
-      : recipe_(recipe),
-        clock_(recipe_),
+      : recipe_(rotation_of(recipe)),
+        clock_(recipe, recipe_),
         keeps_(keeps),
         fades_(fades),
         every_(every),
         n_(std::size_t(island_count(recipe))),
         x_(n_) {
-    for (auto& island : x_) island.assign(std::size_t(recipe.fragments), 0.0);
+    for (auto& island : x_) island.assign(std::size_t(recipe_.fragments), 0.0);
   }
   double& x(int island, int f) { return x_[std::size_t(island)][std::size_t(f)]; }
   void after(std::int64_t steps) {
@@ -77,7 +77,7 @@ class CopyForEveryRound {
     const auto flight = double(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f));
     return x(i, f) + std::pow(fades_, flight) * (average - sent);
   }
-  const Recipe recipe_;
+  const RotationRecipe recipe_;
   const RotationClock clock_;
   const double keeps_, fades_;
   const int every_;
@@ -92,11 +92,11 @@ class CopyForEveryRound {
 Recipe random_rotation(Random& random) {
   constexpr std::size_t islands = 4;
   Recipe recipe;
-  recipe.kind = Recipe::Kind::kRotation;
+  RotationRecipe& rotation = rotation_of(recipe);
   for (std::size_t i = 0; i < islands; ++i) recipe.islands.push_back(std::string(1, char('A' + i)));
   recipe.shares.assign(islands, 1.0 / islands);
-  if (random.between(0, 1) == 0) recipe.progress = random.unit();
-  recipe.fragments = int(random.between(1, 3));
+  if (random.between(0, 1) == 0) rotation.progress = random.unit();
+  rotation.fragments = int(random.between(1, 3));
   recipe.step_time = 0.03 + 0.3 * random.unit();
   for (std::int64_t r = random.between(1, 3); r > 0; --r) {
     RecipeRound round{0.1 + 0.3 * random.unit(), std::vector<double>(16, 0.0), {}, {}, false};
@@ -108,13 +108,13 @@ Recipe random_rotation(Random& random) {
           round.mixing[i * islands + j] =
               1.0 / double(std::count(group.begin(), group.end(), group[i]));
     for (std::size_t i = 0; i < islands; ++i)
-      for (int f = 0; f < recipe.fragments; ++f) {
-        round.leaves.push_back(round.length * (f + random.unit()) / (2 * recipe.fragments));
+      for (int f = 0; f < rotation.fragments; ++f) {
+        round.leaves.push_back(round.length * (f + random.unit()) / (2 * rotation.fragments));
         round.arrives.push_back(round.length *
-                                (0.5 + 0.5 * (f + random.unit()) / recipe.fragments));
+                                (0.5 + 0.5 * (f + random.unit()) / rotation.fragments));
       }
     recipe.step_time = std::min(recipe.step_time, round.length);
-    recipe.rounds.push_back(std::move(round));
+    rotation.rounds.push_back(std::move(round));
   }
   return recipe;
 }
@@ -129,20 +129,21 @@ TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
   Random random(11);
   for (int world = 0; world < 300; ++world) {
     Recipe recipe = random_rotation(random);
-    recipe.moments = 2;
-    recipe.moments_every = int(random.between(1, 2));
-    recipe.momentum_at_sender = random.between(0, 2) == 0;
-    if (recipe.momentum_at_sender) recipe.momentum = 0.7 * random.unit();
+    RotationRecipe& rotation = rotation_of(recipe);
+    rotation.moments = 2;
+    rotation.moments_every = int(random.between(1, 2));
+    rotation.momentum_at_sender = random.between(0, 2) == 0;
+    if (rotation.momentum_at_sender) rotation.momentum = 0.7 * random.unit();
     ASSERT_TRUE(RotationClock(recipe).one_copy()) << world;
     const auto schedule = make_step_schedule(recipe);
     std::vector<Expected> expected;
     const auto expect = [&](Buffer of, double keeps, double fades, int every) {
       expected.push_back({of, std::make_unique<CopyForEveryRound>(recipe, keeps, fades, every)});
     };
-    expect(Buffer::kModel, recipe.progress, 1, 1);
-    expect(Buffer::kMomentOne, 1, LearnerSettings{}.beta1, recipe.moments_every);
-    expect(Buffer::kMomentTwo, 1, LearnerSettings{}.beta2, recipe.moments_every);
-    PlainVectors rows(4, recipe.fragments);
+    expect(Buffer::kModel, rotation.progress, 1, 1);
+    expect(Buffer::kMomentOne, 1, LearnerSettings{}.beta1, rotation.moments_every);
+    expect(Buffer::kMomentTwo, 1, LearnerSettings{}.beta2, rotation.moments_every);
+    PlainVectors rows(4, rotation.fragments);
     const auto apply = [&](const std::vector<VectorMove>& moves) {
       for (const VectorMove& move : moves) {
         for (const Buffer second : {Buffer::kSentOdd, Buffer::kSentOneOdd, Buffer::kSentTwoOdd})
@@ -157,7 +158,7 @@ TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
       apply(around.before);
       for (Expected& one : expected)
         for (int i = 0; i < 4; ++i)
-          for (int f = 0; f < recipe.fragments; ++f) {
+          for (int f = 0; f < rotation.fragments; ++f) {
             const auto increment = float(random.between(-8, 8));
             rows.at(one.of, i, f) += increment;
             one.rule->x(i, f) += double(increment);
@@ -167,7 +168,7 @@ TEST(OneCopy, InFlightDoesWhatACopyForEveryRoundWould) {
       for (Expected& one : expected) {
         one.rule->after(step);
         for (int i = 0; i < 4; ++i)
-          for (int f = 0; f < recipe.fragments; ++f)
+          for (int f = 0; f < rotation.fragments; ++f)
             ASSERT_NEAR(rows.at(one.of, i, f), one.rule->x(i, f), 1e-3)
                 << "world " << world << ", step " << step << ", island " << i << ", fragment " << f
                 << ", vector " << int(one.of);

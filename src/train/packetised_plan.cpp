@@ -52,7 +52,7 @@ Element element_of(WireFormat wire) {
 
 }  // namespace
 
-JobSettings job_settings_for(const Recipe& recipe, Exchange exchange, Duration grace) {
+JobSettings job_settings_for(const RotationRecipe& recipe, Exchange exchange, Duration grace) {
   JobSettings job_settings;
   job_settings.element = element_of(recipe.wire);
   job_settings.exchange = exchange;
@@ -152,7 +152,8 @@ Faults slowed(Faults faults, int pace) {
 
 std::string why_not_under(const Faults& faults, const Recipe& recipe) {
   if (!faults.islands.empty()) return kFaultsOfLinksOnly;
-  if (!faults.lanes.empty() && recipe.momentum > 0 && recipe.progress < 1)
+  const RotationRecipe& rotation = rotation_of(recipe);
+  if (!faults.lanes.empty() && rotation.momentum > 0 && rotation.progress < 1)
     return "momentum with progress= is not trained under --faults: whether anybody was heard is "
            "known too late for what leaves next; leave one of the three out";
   return "";
@@ -160,17 +161,19 @@ std::string why_not_under(const Faults& faults, const Recipe& recipe) {
 
 Result<PacketisedPlan> packetised(const PlanFile& plan, const Recipe& recipe, std::int64_t elements,
                                   const PacketSettings& settings) {
-  if (recipe.kind != Recipe::Kind::kRotation || !recipe.policy.starts_with("plan"))
+  if (!is_a<RotationRecipe>(recipe) || !recipe.policy.starts_with("plan"))
     return failure("only the plan's own policy is played packet by packet, not " + recipe.policy);
   for (const double share : recipe.shares)
     if (std::abs(share - recipe.shares[0]) > 1e-12)
       return failure("islands of unequal weight are trained ideally, not packet by packet");
-  for (const RecipeRound& round : recipe.rounds)
+  const RotationRecipe& rotation = rotation_of(recipe);
+  for (const RecipeRound& round : rotation.rounds)
     if (round.arrives.back() > round.length)
       return failure(
           "rounds=close is for ideal exchanges: packets of one round end before the next");
-  if (recipe.moments > 0) return failure("moments= is for ideal exchanges");
-  if (recipe.lost > 0) return failure("--lose is for ideal exchanges; here --faults loses packets");
+  if (rotation.moments > 0) return failure("moments= is for ideal exchanges");
+  if (rotation.lost > 0)
+    return failure("--lose is for ideal exchanges; here --faults loses packets");
   for (const Link& link : plan.map.links)
     for (const Duration latency : link.latency)
       if (latency.ps > kLatencyMax.ps / settings.pace)
@@ -178,9 +181,9 @@ Result<PacketisedPlan> packetised(const PlanFile& plan, const Recipe& recipe, st
                                    settings.pace, link_name(plan.map, link), to_text(kLatencyMax),
                                    kLatencyMax.ps / latency.ps));
   const bool streamed =
-      recipe.fragments > 1 || recipe.rounds[0].arrives.front() < recipe.rounds[0].length;
+      rotation.fragments > 1 || rotation.rounds[0].arrives.front() < rotation.rounds[0].length;
   const JobSettings cast =
-      job_settings_for(recipe, streamed ? Exchange::kStreamed : Exchange::kWhole, settings.grace);
+      job_settings_for(rotation, streamed ? Exchange::kStreamed : Exchange::kWhole, settings.grace);
   const Bytes payload{std::int64_t(bytes_of(cast.element)) * elements};
   PacketisedPlan played{
       scaled_to(with_payload_and_steps(plan, recipe.payload, recipe.step_time), payload), cast,
@@ -188,10 +191,11 @@ Result<PacketisedPlan> packetised(const PlanFile& plan, const Recipe& recipe, st
   slow_down(played.plan, settings.pace);
   const auto assignment = JobAssignment::make(played.plan, played.job_settings);
   if (!assignment) return Unexpected<Error>{assignment.error()};
-  played.recipe.grain = std::int64_t(elements_per_chunk(assignment->job()));
-  for (std::size_t k = 0; k < recipe.rounds.size(); ++k)
-    played.recipe.rounds[k] =
-        timed(*assignment, RoundId(k + 1), recipe.rounds[k], island_count(recipe), settings.pace);
+  RotationRecipe& made = rotation_of(played.recipe);
+  made.grain = std::int64_t(elements_per_chunk(assignment->job()));
+  for (std::size_t k = 0; k < made.rounds.size(); ++k)
+    made.rounds[k] =
+        timed(*assignment, RoundId(k + 1), rotation.rounds[k], island_count(recipe), settings.pace);
   const std::string why = why_not_by_the_clock(played.recipe);
   if (!why.empty()) return failure("packet by packet: " + why);
   return played;

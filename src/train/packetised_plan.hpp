@@ -19,7 +19,8 @@ struct PacketisedPlan {
 };
 
 // How a job is cast that plays a recipe.
-[[nodiscard]] JobSettings job_settings_for(const Recipe& recipe, Exchange exchange, Duration grace);
+[[nodiscard]] JobSettings job_settings_for(const RotationRecipe& recipe, Exchange exchange,
+                                           Duration grace);
 
 // The plan for a payload of so many bytes: rates, memories and sizes in proportion.
 [[nodiscard]] PlanFile scaled_to(const PlanFile& plan, Bytes payload);

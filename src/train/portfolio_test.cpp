@@ -18,11 +18,11 @@ TEST(Rotation, StatesAreThePortfolioOfGenerations) {
                                                   {1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}};
   for (const int fragments : {1, 4})
     for (const int steps : {57, 58, 59, 60}) {
-      Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+      RotationRecipe recipe;
       recipe.fragments = fragments;
       recipe.rounds = {round_of(pairs[0], 0.37, 3, fragments),
                        round_of(pairs[1], 0.25, 3, fragments)};
-      const auto schedule = make_step_schedule(recipe);
+      const auto schedule = make_step_schedule(recipe_of(recipe, 3));
       PlainVectors vectors(3, 4);
       Random random(7);
       // By island and element: increments before the first copy, and since each.

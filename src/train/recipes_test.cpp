@@ -29,6 +29,11 @@ Recipe recipe(const PlanFile& plan, const std::string& policy) {
   return made ? *made : Recipe{};
 }
 
+template <class Kind>
+Kind made(const PlanFile& plan, const std::string& policy) {
+  return std::get<Kind>(recipe(plan, policy).kind);
+}
+
 std::string refusal(const PlanFile& plan, const std::string& policy) {
   const auto made = recipe_for(plan, policy, {});
   EXPECT_FALSE(made.has_value()) << policy;
@@ -38,13 +43,14 @@ std::string refusal(const PlanFile& plan, const std::string& policy) {
 TEST(Recipes, APlanIsItsRoundsOnItsClock) {
   const PlanFile plan = paper_plan("triangles");
   const Recipe whole = recipe(plan, "plan");
-  ASSERT_EQ(whole.rounds.size(), 2u);
-  EXPECT_NEAR(whole.rounds[0].length, 0.5142, 1e-4);
+  const auto rounds = rounds_of(whole);
+  ASSERT_EQ(rounds.size(), 2u);
+  EXPECT_NEAR(rounds[0].length, 0.5142, 1e-4);
   for (int i = 0; i < 9; ++i) {
-    EXPECT_EQ(whole.rounds[0].leaves[std::size_t(i)], 0);
-    EXPECT_EQ(whole.rounds[0].arrives[std::size_t(i)], whole.rounds[0].length);
+    EXPECT_EQ(rounds[0].leaves[std::size_t(i)], 0);
+    EXPECT_EQ(rounds[0].arrives[std::size_t(i)], rounds[0].length);
     double row = 0;
-    for (int j = 0; j < 9; ++j) row += whole.rounds[0].mixing[std::size_t(i) * 9 + std::size_t(j)];
+    for (int j = 0; j < 9; ++j) row += rounds[0].mixing[std::size_t(i) * 9 + std::size_t(j)];
     EXPECT_NEAR(row, 1, 1e-12);
   }
   EXPECT_NEAR(whole.staleness[0].second, 1157.0, 0.1);
@@ -53,7 +59,7 @@ TEST(Recipes, APlanIsItsRoundsOnItsClock) {
 TEST(Recipes, FragmentsAreInFlightForThePlannedDelayAtMost) {
   const PlanFile plan = paper_plan("all-to-all");
   const Recipe streamed = recipe(plan, "plan:fragments=8");
-  const RecipeRound& round = streamed.rounds[0];
+  const RecipeRound& round = rounds_of(streamed)[0];
   double longest = 0;
   for (std::size_t at = 0; at < round.leaves.size(); ++at)
     longest = std::max(longest, round.arrives[at] - round.leaves[at]);
@@ -70,7 +76,7 @@ TEST(Recipes, WeightsOfIslandsConserveTheWeightedMean) {
   settings.shares = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   const auto made = recipe_for(paper_plan("triangles"), "plan", settings);
   ASSERT_TRUE(made.has_value());
-  for (const RecipeRound& round : made->rounds)
+  for (const RecipeRound& round : rounds_of(*made))
     for (int j = 0; j < 9; ++j) {
       double column = 0;
       for (int i = 0; i < 9; ++i)
@@ -83,19 +89,19 @@ TEST(Recipes, RivalsRunOnTheMapsOwnPrices) {
   const PlanFile plan = paper_plan("triangles");
   // docs/understand/model.md: butterfly 943.5 ms, the best ring 1182.6 ms, all-to-all with hardware
   // 676.2 ms.
-  EXPECT_NEAR(recipe(plan, "synchronous").exchange, 0.9435, 2e-4);
-  EXPECT_NEAR(recipe(plan, "synchronous:network=ring").exchange, 1.1826, 2e-4);
-  EXPECT_NEAR(recipe(plan, "synchronous:network=hardware").exchange, 0.6762, 1e-4);
-  EXPECT_EQ(recipe(plan, "synchronous:network=free").exchange, 0);
+  EXPECT_NEAR(made<SynchronousRecipe>(plan, "synchronous").exchange, 0.9435, 2e-4);
+  EXPECT_NEAR(made<SynchronousRecipe>(plan, "synchronous:network=ring").exchange, 1.1826, 2e-4);
+  EXPECT_NEAR(made<SynchronousRecipe>(plan, "synchronous:network=hardware").exchange, 0.6762, 1e-4);
+  EXPECT_EQ(made<SynchronousRecipe>(plan, "synchronous:network=free").exchange, 0);
   EXPECT_NEAR(make_step_schedule(recipe(plan, "local-sgd:steps=8"))->time_after(16),
               16 * 0.169 + 2 * 0.9435, 1e-3);
-  const Recipe streaming = recipe(plan, "streaming-diloco:network=hardware");
+  const auto streaming = made<StreamingRecipe>(plan, "streaming-diloco:network=hardware");
   EXPECT_LE(streaming.overlap, streaming.steps);
   EXPECT_EQ(streaming.steps, 4);  // 560 ms of payload at 14.29 Gbps
   // Two of eight fragments leave together: 116 + 2·70 ms.
   EXPECT_EQ(streaming.overlap, 2);
   EXPECT_NEAR(streaming.latency, 0.1162, 2e-4);
-  const Recipe peers = recipe(plan, "one-peer");
+  const auto peers = made<RotationRecipe>(plan, "one-peer");
   EXPECT_EQ(peers.rounds.size(), 4u);
   double slowest = 0;
   for (const RecipeRound& round : peers.rounds) slowest = std::max(slowest, round.length);
@@ -107,7 +113,7 @@ TEST(Recipes, RivalsRunOnTheMapsOwnPrices) {
 TEST(Recipes, OnePeerExponentialOfThreeIslandsByHand) {
   PlanFile plan = testing::plan_file(testing::example_map("isosceles"), "pairs");
   plan.plan.settings.step_time = RealDuration::from_ps(169e9);
-  const Recipe peers = recipe(plan, "one-peer");
+  const auto peers = made<RotationRecipe>(plan, "one-peer");
   ASSERT_EQ(peers.rounds.size(), 2u);
   const std::vector<double>& first = peers.rounds[0].mixing;
   const std::vector<double>& second = peers.rounds[1].mixing;
@@ -126,7 +132,7 @@ TEST(Recipes, OnePeerExponentialOfThreeIslandsByHand) {
 TEST(Recipes, WhatIsSentHasItsPrice) {
   const PlanFile plan = paper_plan("triangles");  // 400 ms of payload, 114.2 ms of flight
   const auto round = [&](const std::string& policy) {
-    return recipe(plan, "plan:fragments=8," + policy).rounds[0].length;
+    return rounds_of(recipe(plan, "plan:fragments=8," + policy))[0].length;
   };
   EXPECT_NEAR(round("wire=i32"), 0.5142, 1e-4);
   EXPECT_NEAR(round("wire=bf16"), 0.3142, 1e-4);
@@ -147,26 +153,26 @@ TEST(Recipes, CloseRoundsFollowWhenTheBytesHaveLeft) {
   const Recipe apart = recipe(plan, "plan:fragments=8");
   const Recipe close = recipe(plan, "plan:fragments=8,rounds=close,progress=0.5");
   EXPECT_THAT(close.name, HasSubstr("close, streamed 8, progress 0.5"));
-  EXPECT_EQ(close.progress, 0.5);
+  EXPECT_EQ(rotation_of(close).progress, 0.5);
+  const auto near = rounds_of(close), far = rounds_of(apart);
   EXPECT_NEAR(close.egress, apart.egress * 0.5142 / 0.4, apart.egress * 1e-3);
   EXPECT_LT(close.staleness[1].second, apart.staleness[1].second);
   double latest = 0;
   for (std::size_t r = 0; r < 2; ++r) {
-    EXPECT_NEAR(close.rounds[r].length, 0.4, 1e-9);
-    EXPECT_EQ(close.rounds[r].mixing, apart.rounds[r].mixing);
-    EXPECT_EQ(close.rounds[r].leaves, apart.rounds[r].leaves);
+    EXPECT_NEAR(near[r].length, 0.4, 1e-9);
+    EXPECT_EQ(near[r].mixing, far[r].mixing);
+    EXPECT_EQ(near[r].leaves, far[r].leaves);
     // Sums come in one after the other: each island's as late as its later round's.
-    for (std::size_t at = 0; at < close.rounds[r].arrives.size(); ++at) {
-      EXPECT_NEAR(close.rounds[r].arrives[at],
-                  std::max(apart.rounds[0].arrives[at], apart.rounds[1].arrives[at]), 1e-9);
-      latest = std::max(latest, close.rounds[r].arrives[at]);
+    for (std::size_t at = 0; at < near[r].arrives.size(); ++at) {
+      EXPECT_NEAR(near[r].arrives[at], std::max(far[0].arrives[at], far[1].arrives[at]), 1e-9);
+      latest = std::max(latest, near[r].arrives[at]);
     }
   }
   EXPECT_NEAR(latest, 0.5142, 1e-4);
   // Nine islands in pairs: one rests.
-  EXPECT_NEAR(recipe(plan, "pairs:fragments=8,rounds=close").rounds[0].length, 0.4, 1e-9);
+  EXPECT_NEAR(rounds_of(recipe(plan, "pairs:fragments=8,rounds=close"))[0].length, 0.4, 1e-9);
   // One round again and again: only its latency goes.
-  EXPECT_NEAR(recipe(plan, "all-to-all:fragments=8,rounds=close").rounds[0].length, 0.56, 1e-4);
+  EXPECT_NEAR(rounds_of(recipe(plan, "all-to-all:fragments=8,rounds=close"))[0].length, 0.56, 1e-4);
   const auto read = read_recipes(Json{{"recipes", {to_json(close)}}}.dump());
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(to_json((*read)[0]), to_json(close));
@@ -231,7 +237,7 @@ TEST(Recipes, RoundsAreAStepOrLonger) {
     for (const char* policy : {"plan", "plan:wire=bf16", "triangles:fragments=8", "one-peer"}) {
       const auto made = recipe_for(plan, policy, settings);
       ASSERT_TRUE(made.has_value()) << made.error().message;
-      for (const RecipeRound& round : made->rounds)
+      for (const RecipeRound& round : rounds_of(*made))
         EXPECT_TRUE(is_a_step(round, step)) << policy << ' ' << round.length << ' ' << step;
     }
   }

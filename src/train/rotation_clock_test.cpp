@@ -21,7 +21,7 @@ Recipe two_and_a_half() {
   recipe.islands = {"A", "B", "C"};
   recipe.shares = {0.3, 0.3, 0.4};
   recipe.step_time = 0.1;
-  recipe.rounds = {
+  rotation_of(recipe).rounds = {
       {0.25, {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, {0, 0, 0}, {0.25, 0.25, 0.25}, false}};
   return recipe;
 }
@@ -54,9 +54,10 @@ TEST(RotationClock, WhoeverMeetsNobodyHasNoAppointments) {
 
 TEST(RotationClock, EveryRoundIsCopiedAndMergedOnceAndInOrder) {
   Recipe recipe = two_and_a_half();
-  recipe.fragments = 2;
-  recipe.rounds[0].leaves = {0.03, 0.12, 0, 0.1, 0, 0};
-  recipe.rounds[0].arrives = {0.17, 0.25, 0.16, 0.25, 0.25, 0.25};
+  RotationRecipe& rotation = rotation_of(recipe);
+  rotation.fragments = 2;
+  rotation.rounds[0].leaves = {0.03, 0.12, 0, 0.1, 0, 0};
+  rotation.rounds[0].arrives = {0.17, 0.25, 0.16, 0.25, 0.25, 0.25};
   const RotationClock clock(recipe);
   for (int island = 0; island < 2; ++island)
     for (int f = 0; f < 2; ++f) {
@@ -79,40 +80,42 @@ TEST(RotationClock, EveryRoundIsCopiedAndMergedOnceAndInOrder) {
 
 TEST(RotationClock, CountsTheCopiesInFlight) {
   Recipe recipe = two_and_a_half();
+  RotationRecipe& rotation = rotation_of(recipe);
   // One waits for its merge while the next has left: that one is still in the parameters.
   EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 1);
-  recipe.own_weight = 0.5;
+  rotation.own_weight = 0.5;
   EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 2);
-  recipe.own_weight = 1;
-  recipe.rounds[0].length = 0.3;
-  recipe.rounds[0].arrives = {0.3, 0.3, 0.3};
+  rotation.own_weight = 1;
+  rotation.rounds[0].length = 0.3;
+  rotation.rounds[0].arrives = {0.3, 0.3, 0.3};
   EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 1);
-  recipe.fragments = 4;
-  recipe.rounds[0].leaves = {0, 0.1, 0.2, 0.2, 0, 0, 0, 0, 0, 0, 0, 0};
-  recipe.rounds[0].arrives.assign(12, 0.1);
-  recipe.rounds[0].arrives[1] = 0.2;
-  recipe.rounds[0].arrives[2] = recipe.rounds[0].arrives[3] = 0.3;
+  rotation.fragments = 4;
+  rotation.rounds[0].leaves = {0, 0.1, 0.2, 0.2, 0, 0, 0, 0, 0, 0, 0, 0};
+  rotation.rounds[0].arrives.assign(12, 0.1);
+  rotation.rounds[0].arrives[1] = 0.2;
+  rotation.rounds[0].arrives[2] = rotation.rounds[0].arrives[3] = 0.3;
   recipe.islands = {"A"};
   EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 0.5);
 }
 
 TEST(RotationClock, OneCopyIsEnoughWhereAllHaveCopiedBeforeTheFirstMerges) {
   Recipe recipe = two_and_a_half();
+  RotationRecipe& rotation = rotation_of(recipe);
   EXPECT_TRUE(RotationClock(recipe).one_copy());
   EXPECT_THAT(RotationClock(recipe).groups(7), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
   EXPECT_EQ(RotationClock(recipe).kept_from(1, 0, 0), 3);  // copied after step 2, and ahead
   EXPECT_EQ(RotationClock(recipe).kept_from(2, 0, 0), 5);
-  recipe.momentum = 0.1;  // the receiver's
+  rotation.momentum = 0.1;  // the receiver's
   EXPECT_FALSE(RotationClock(recipe).one_copy());
-  recipe.momentum_at_sender = true;
+  rotation.momentum_at_sender = true;
   EXPECT_TRUE(RotationClock(recipe).one_copy());
-  recipe.momentum_at_sender = false;
-  recipe.momentum = 0;
+  rotation.momentum_at_sender = false;
+  rotation.momentum = 0;
   // B leaves when A has been told already, by somebody whom B does not hear.
-  recipe.rounds[0].leaves = {0, 0.2, 0};
-  recipe.rounds[0].arrives = {0.15, 0.25, 0.25};
+  rotation.rounds[0].leaves = {0, 0.2, 0};
+  rotation.rounds[0].arrives = {0.15, 0.25, 0.25};
   EXPECT_FALSE(RotationClock(recipe).one_copy());
-  recipe.rounds[0].mixing = {0.5, 0, 0.5, 0, 1, 0, 0.5, 0, 0.5};
+  rotation.rounds[0].mixing = {0.5, 0, 0.5, 0, 1, 0, 0.5, 0, 0.5};
   EXPECT_TRUE(RotationClock(recipe).one_copy());
 }
 
@@ -133,18 +136,18 @@ TEST(PacketisedPlan, FragmentsAreWholePacketsAndRoundsAreThoseOfTheCasting) {
   ASSERT_TRUE(assignment.has_value());
   const JobSpec& job = assignment->job();
   for (int f = 0; f < 3; ++f) {
-    const Span span = span_of(f, 3, elements, played->recipe.grain);
+    const Span span = span_of(f, 3, elements, rotation_of(played->recipe).grain);
     EXPECT_EQ(std::uint64_t(span.first), first_element(job, first_chunk(job, f)));
   }
-  EXPECT_EQ(span_of(2, 3, elements, played->recipe.grain).first +
-                span_of(2, 3, elements, played->recipe.grain).count,
+  EXPECT_EQ(span_of(2, 3, elements, rotation_of(played->recipe).grain).first +
+                span_of(2, 3, elements, rotation_of(played->recipe).grain).count,
             elements);
-  const RecipeRound& round = played->recipe.rounds[0];
+  const RecipeRound& round = rotation_of(played->recipe).rounds[0];
   EXPECT_DOUBLE_EQ(round.length, double(assignment->start_of(2, {0}).ps) * 1e-12);
   for (std::size_t at = 0; at < round.leaves.size(); ++at) {
     EXPECT_LT(round.leaves[at], round.arrives[at]);
     EXPECT_LE(round.arrives[at], round.length);
-    EXPECT_GE(round.arrives[at], recipe->rounds[0].arrives[at] - 1e-9);
+    EXPECT_GE(round.arrives[at], rotation_of(*recipe).rounds[0].arrives[at] - 1e-9);
   }
 }
 
@@ -155,9 +158,11 @@ TEST(PacketisedPlan, ASlowerPaceIsTheSameRecipeOnLongerLinks) {
   const auto once = packetised(made, *recipe, 100'000);
   const auto slow = packetised(made, *recipe, 100'000, {Duration{4'000'000'000}, 4});
   ASSERT_TRUE(once.has_value() && slow.has_value());
-  for (std::size_t at = 0; at < once->recipe.rounds[0].leaves.size(); ++at) {
-    EXPECT_NEAR(slow->recipe.rounds[0].leaves[at], once->recipe.rounds[0].leaves[at], 1e-9);
-    EXPECT_NEAR(slow->recipe.rounds[0].arrives[at], once->recipe.rounds[0].arrives[at], 1e-9);
+  for (std::size_t at = 0; at < rotation_of(once->recipe).rounds[0].leaves.size(); ++at) {
+    EXPECT_NEAR(rotation_of(slow->recipe).rounds[0].leaves[at],
+                rotation_of(once->recipe).rounds[0].leaves[at], 1e-9);
+    EXPECT_NEAR(rotation_of(slow->recipe).rounds[0].arrives[at],
+                rotation_of(once->recipe).rounds[0].arrives[at], 1e-9);
   }
   EXPECT_EQ(slow->plan.map.links[0].latency[0].ps, 4 * made.map.links[0].latency[0].ps);
   const auto never = packetised(made, *recipe, 100'000, {Duration{1}, 1000});

@@ -12,9 +12,9 @@ namespace {
 using namespace testing;
 
 TEST(Rotation, WholeSnapshotsAverageWhatWasSentAndKeepProgress) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(kHalves, 0.2, 2)};
-  Play play(recipe, {1, 3});
+  Play play(recipe_of(recipe, 2), {1, 3});
   play.start_from({0, 8});
   play.step();
   EXPECT_EQ(play.x(0), 1);
@@ -30,12 +30,12 @@ TEST(Rotation, WholeSnapshotsAverageWhatWasSentAndKeepProgress) {
 }
 
 TEST(Rotation, MergesWaitForTheEndOfAStepAndCopiesDoNot) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   // Two fragments: copied at 0 and at 0.15, merged at 0.12 and at 0.27 of rounds of 0.3.
   recipe.fragments = 2;
   RecipeRound round{0.3, kHalves, {0, 0.15, 0, 0.15}, {0.12, 0.27, 0.12, 0.27}, true};
   recipe.rounds = {round};
-  Play play(recipe, {1, 3}, 2);
+  Play play(recipe_of(recipe, 2), {1, 3}, 2);
   play.start_from({0, 8});
   play.step();  // fragment 1 is copied as it is after one step: (1, 11)
   EXPECT_EQ(play.x(0, 0), 1);
@@ -50,10 +50,10 @@ TEST(Rotation, MergesWaitForTheEndOfAStepAndCopiesDoNot) {
 }
 
 TEST(Rotation, OwnWeightShowsTheOptimizerOnlyAShareOfItsOwnProgress) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(kHalves, 0.1, 2)};
   recipe.own_weight = 0.5;
-  Play play(recipe, {2, 6});
+  Play play(recipe_of(recipe, 2), {2, 6});
   play.start_from({0, 4});
   play.step();  // z = W S + D = (2 + 2, 2 + 6), x = z − D/2
   EXPECT_EQ(play.x(0), 3);
@@ -64,10 +64,10 @@ TEST(Rotation, OwnWeightShowsTheOptimizerOnlyAShareOfItsOwnProgress) {
 }
 
 TEST(Rotation, AMergeMayKeepAShareOfTheProgressMadeInFlight) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(kHalves, 0.2, 2)};
   recipe.progress = 0.25;
-  Play play(recipe, {2, 6});
+  Play play(recipe_of(recipe, 2), {2, 6});
   play.start_from({0, 8});
   play.step(2);  // the mean of (0, 8) is 4, and progress was (4, 12)
   EXPECT_EQ(play.x(0), 4 + 1);
@@ -78,12 +78,12 @@ TEST(Rotation, AMergeMayKeepAShareOfTheProgressMadeInFlight) {
 }
 
 TEST(Rotation, ACopyThatLeavesBeforeAMergeHasTheSameShareOfProgress) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   // Rounds of one step and a half: what was sent at 0 comes at 0.15, is merged at 0.2, and is in
   // what leaves at 0.15.
   recipe.rounds = {round_of(kHalves, 0.15, 2)};
   recipe.progress = 0.5;
-  Play play(recipe, {2, 6});
+  Play play(recipe_of(recipe, 2), {2, 6});
   play.start_from({0, 8});
   play.step();  // (2, 14); what leaves is 4 + (2, 6)/2
   play.step();  // (4, 20): 4 + (4, 12)/2
@@ -95,10 +95,10 @@ TEST(Rotation, ACopyThatLeavesBeforeAMergeHasTheSameShareOfProgress) {
 }
 
 TEST(Rotation, WhoRestsGivesNoProgressUp) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+  RotationRecipe recipe;
   recipe.rounds = {round_of({0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, 0.1, 3)};
   recipe.progress = 0.5;
-  Play play(recipe, {2, 6, 1});
+  Play play(recipe_of(recipe, 3), {2, 6, 1});
   play.start_from({0, 8, 0});
   play.step();
   EXPECT_EQ(play.x(0), 4 + 1);
@@ -107,11 +107,11 @@ TEST(Rotation, WhoRestsGivesNoProgressUp) {
 }
 
 TEST(Rotation, RoundsThatFollowCloselyConserveTheMean) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   // A round is sent in 0.2 and flies for 0.11: fragments of two rounds are under way at once.
   recipe.fragments = 2;
   recipe.rounds = {{0.2, kHalves, {0, 0.1, 0, 0.1}, {0.19, 0.29, 0.19, 0.29}, true}};
-  Play play(recipe, {1, 3}, 2);
+  Play play(recipe_of(recipe, 2), {1, 3}, 2);
   play.start_from({0, 8});
   for (int step = 1; step <= 40; ++step) {
     play.step();
@@ -124,11 +124,11 @@ TEST(Rotation, RoundsThatFollowCloselyConserveTheMean) {
 }
 
 TEST(Rotation, MomentumAtTheSenderIsOnItsOwnIncrements) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(kHalves, 0.1, 2)};
   recipe.momentum = 0.5;
   recipe.momentum_at_sender = true;
-  Play play(recipe, {2, 6});
+  Play play(recipe_of(recipe, 2), {2, 6});
   play.start_from({0, 4});
   // S = (0, 4). After a step x = (2, 10) + (2, −2) = (4, 8); increments (2, 6), v = (2, 6).
   play.step();
@@ -143,13 +143,13 @@ TEST(Rotation, MomentumAtTheSenderIsOnItsOwnIncrements) {
 }
 
 TEST(Rotation, MomentumIsInACopyThatLeavesBeforeAMerge) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   // Rounds of one step and a half: what was sent at 0 comes at 0.15, is merged at 0.2, and is in
   // what leaves at 0.15.
   recipe.rounds = {round_of(kHalves, 0.15, 2)};
   recipe.momentum = 0.5;
   recipe.momentum_at_sender = true;
-  Play play(recipe, {2, 6});
+  Play play(recipe_of(recipe, 2), {2, 6});
   play.start_from({0, 8});
   play.step();  // (2, 14); what leaves is 4 + v, v = (2, 6)
   play.step();  // (6, 10) and another step's (2, 6)
@@ -165,12 +165,12 @@ TEST(Rotation, MomentumIsInACopyThatLeavesBeforeAMerge) {
 }
 
 TEST(Rotation, MomentumCountsWhatIsKeptOfProgress) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(kHalves, 0.2, 2)};
   recipe.progress = 0.5;
   recipe.momentum = 0.5;
   recipe.momentum_at_sender = true;
-  Play play(recipe, {2, 6});
+  Play play(recipe_of(recipe, 2), {2, 6});
   play.start_from({0, 8});
   play.step(2);  // the mean of (0, 8) is 4, and half of (4, 12) stays: v = (2, 6)
   EXPECT_EQ(play.x(0), 6);
@@ -185,11 +185,11 @@ TEST(Rotation, MomentumCountsWhatIsKeptOfProgress) {
 
 TEST(Rotation, WhoRestsPushesAndHidesNothing) {
   const std::vector<double> pair = {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1};
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(pair, 0.1, 3), round_of({1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}, 0.1, 3)};
   recipe.momentum = 0.5;
   recipe.momentum_at_sender = true;
-  Play momentum(recipe, {2, 6, 1});
+  Play momentum(recipe_of(recipe, 3), {2, 6, 1});
   momentum.start_from({0, 4, 100});
   momentum.step(2);  // the last sends for the first time: as it is, 101 beside 8
   EXPECT_EQ(momentum.x(1), 14 + (101.F - 8) / 2);
@@ -198,16 +198,16 @@ TEST(Rotation, WhoRestsPushesAndHidesNothing) {
   recipe.momentum = 0;
   recipe.momentum_at_sender = false;
   recipe.own_weight = 0.5;
-  Play own(recipe, {2, 6, 1});
+  Play own(recipe_of(recipe, 3), {2, 6, 1});
   own.step(2);
   EXPECT_EQ(own.x(2), 2);
 }
 
 TEST(Rotation, MomentumAtTheReceiverActsOnAveragesOfEveryone) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(kHalves, 0.1, 2)};
   recipe.momentum = 0.5;
-  Play play(recipe, {2, 6});
+  Play play(recipe_of(recipe, 2), {2, 6});
   play.start_from({0, 4});
   play.step();  // θ = 2, x = (4, 8)
   EXPECT_EQ(play.x(0), 4);
@@ -219,14 +219,14 @@ TEST(Rotation, MomentumAtTheReceiverActsOnAveragesOfEveryone) {
 
 TEST(Rotation, MissingContributionsKeepRowsStochastic) {
   for (const bool own : {false, true}) {
-    Recipe recipe = recipe_of(Recipe::Kind::kRotation, 3);
+    RotationRecipe recipe;
     recipe.rounds = {round_of(std::vector<double>(9, 1.0 / 3), 0.1, 3)};
     recipe.lost = 0.5;
     recipe.own_for_missing = own;
-    Play play(recipe, {0, 0, 0});
+    Play play(recipe_of(recipe, 3), {0, 0, 0});
     play.start_from({0, 6, 12});
     play.step(1);
-    const auto schedule = make_step_schedule(recipe);
+    const auto schedule = make_step_schedule(recipe_of(recipe, 3));
     bool anything = false;
     for (std::int64_t s = 1; s < 20; ++s)
       for (const VectorMove& move : schedule->after(s))
@@ -246,9 +246,9 @@ TEST(Rotation, MissingContributionsKeepRowsStochastic) {
 // binned by each island's own copies of each fragment. Between rounds a state is G + Δ, less a
 // correction that waits, or plus one that has come.
 TEST(Rotation, ACopyCarriesACorrectionThatStillWaits) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(kHalves, 0.15, 2)};
-  Play play(recipe, {1, 3});
+  Play play(recipe_of(recipe, 2), {1, 3});
   play.start_from({0, 8});
   // At 0.15 the average 4 has come: (1, 11) + (4, −4) leaves as (5, 7). It is merged after step 2.
   play.step(2);
@@ -261,7 +261,7 @@ TEST(Rotation, ACopyCarriesACorrectionThatStillWaits) {
 }
 
 TEST(Rotation, RoundingOnTheWireIsNotProgressLost) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.rounds = {round_of(kHalves, 0.1, 2)};
   recipe.wire = WireFormat::kBf16;
   // 1 + 2⁻⁸ travels as 1; what was rounded off stays where it was, and is no progress to give up.
@@ -270,7 +270,7 @@ TEST(Rotation, RoundingOnTheWireIsNotProgressLost) {
       recipe.progress = progress;
       recipe.momentum = momentum;
       recipe.momentum_at_sender = momentum > 0;
-      Play play(recipe, {0, 0});
+      Play play(recipe_of(recipe, 2), {0, 0});
       play.start_from({1.00390625F, 3});
       for (int round = 0; round < 3; ++round) {
         play.step();
@@ -283,17 +283,17 @@ TEST(Rotation, RoundingOnTheWireIsNotProgressLost) {
   recipe.momentum_at_sender = false;
   // An edge's sum of the two others, 256 + 1, does not fit into eight bits and comes as 256;
   // 256 + 3 comes as 260.
-  Recipe three = recipe_of(Recipe::Kind::kRotation, 3);
+  RotationRecipe three;
   three.rounds = {round_of(std::vector<double>(9, 1.0 / 3), 0.1, 3)};
   three.wire = WireFormat::kBf16;
-  Play large(three, {0, 0, 0});
+  Play large(recipe_of(three, 3), {0, 0, 0});
   large.start_from({3, 256, 1});
   large.step();
   EXPECT_FLOAT_EQ(large.x(0), (3 + 256) / 3.0F);
   EXPECT_FLOAT_EQ(large.x(1), (256 + 4) / 3.0F);
   EXPECT_FLOAT_EQ(large.x(2), (1 + 260) / 3.0F);
   recipe.wire = WireFormat::kI32;
-  Play grid(recipe, {0, 0});
+  Play grid(recipe_of(recipe, 2), {0, 0});
   grid.start_from({256, 1});
   grid.step();
   EXPECT_EQ(grid.x(0), 128.5);
@@ -302,13 +302,13 @@ TEST(Rotation, RoundingOnTheWireIsNotProgressLost) {
 }
 
 TEST(Rotation, FragmentsThatAreTreatedAlikeAreOneMove) {
-  Recipe recipe = recipe_of(Recipe::Kind::kRotation, 2);
+  RotationRecipe recipe;
   recipe.fragments = 8;
   RecipeRound round{0.2, kHalves, {}, {}, true};
   round.leaves.assign(16, 0.0);
   round.arrives.assign(16, 0.2);
   recipe.rounds = {round};
-  const std::vector<VectorMove> moves = make_step_schedule(recipe)->after(2);
+  const std::vector<VectorMove> moves = make_step_schedule(recipe_of(recipe, 2))->after(2);
   ASSERT_EQ(moves.size(), 3u);  // merged; copied, and averaged at once
   EXPECT_EQ(moves[0].count, 8);
   EXPECT_EQ(span_of(moves[0], 80).count, 80);

@@ -21,23 +21,23 @@ bool same(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() || a == b;
 }
 
-template <typename RoundAssignment>
-bool same(const std::vector<RoundAssignment>& a, const std::vector<RoundAssignment>& b) {
+template <typename Value>
+bool same(const std::vector<Value>& a, const std::vector<Value>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const RoundAssignment& x, const RoundAssignment& y) { return same(x, y); });
+                    [](const Value& x, const Value& y) { return same(x, y); });
 }
 
-template <typename RoundAssignment>
-std::string text(const RoundAssignment& part) {
+template <typename Value>
+std::string text(const Value& part) {
   std::ostringstream out;
   out << part;
   return out.str();
 }
 
-template <typename RoundAssignment>
-std::string text(const std::vector<RoundAssignment>& parts) {
+template <typename Value>
+std::string text(const std::vector<Value>& parts) {
   std::string all;
-  for (const RoundAssignment& part : parts) all += (all.empty() ? "" : " ") + text(part);
+  for (const Value& part : parts) all += (all.empty() ? "" : " ") + text(part);
   return all;
 }
 
@@ -77,10 +77,23 @@ void compare_settings(Comparison& compare, const Training& record, const Trainin
   compare.of("windows of held-out text:", std::int64_t(had.windows), std::int64_t(has.windows));
 }
 
+// Zero where a kind has no exchanges that anybody waits for.
+double exchange_of(const Recipe& recipe) {
+  return std::visit(
+      [](const auto& kind) -> double {
+        if constexpr (requires { kind.exchange; })
+          return kind.exchange;
+        else
+          return 0;
+      },
+      recipe.kind);
+}
+
 // Names tell neither payloads nor rates of a network: clocks do.
 void compare_policies(Comparison& compare, const Training& record, const Training& run) {
   compare.of("policy", record.recipe.name, run.recipe.name);
-  compare.of("exchanges that take, in seconds,", record.recipe.exchange, run.recipe.exchange);
+  compare.of("exchanges that take, in seconds,", exchange_of(record.recipe),
+             exchange_of(run.recipe));
   // Zero: a record that does not say.
   if (record.account.cycle > 0 && run.account.cycle > 0)
     compare.of("rounds or cycles of, in seconds,", record.account.cycle, run.account.cycle);
@@ -88,7 +101,8 @@ void compare_policies(Comparison& compare, const Training& record, const Trainin
 
 // Whether anything of it is drawn at random.
 bool draws(const Recipe& recipe) {
-  return recipe.lost > 0 || recipe.kind == Recipe::Kind::kPairs ||
+  const auto* const rotation = std::get_if<RotationRecipe>(&recipe.kind);
+  return (rotation != nullptr && rotation->lost > 0) || is_a<PairsRecipe>(recipe) ||
          recipe.policy.starts_with("matcha") || recipe.policy.starts_with("random-pairs");
 }
 

@@ -48,7 +48,7 @@ TEST(SameRun, WhatIsDrawnMattersWhereAnythingIs) {
   Training one = some_run(), other = some_run();
   other.recipe.seed = 3;
   EXPECT_EQ(what_differs(one, other), "");
-  one.recipe.lost = other.recipe.lost = 0.01;
+  rotation_of(one.recipe).lost = rotation_of(other.recipe).lost = 0.01;
   EXPECT_THAT(what_differs(one, other), HasSubstr("draws of seed 1"));
 }
 

@@ -55,10 +55,10 @@ class Simulated final : public Carrier, private SimulationObserver {
         job_(job),
         islands_(island_count(recipe_)),
         rounds_(settings.rounds),
-        rule_(merge_settings_of(recipe_)),
+        rule_(merge_settings_of(rotation_of(recipe_))),
         settings_(std::move(settings)),
         schedule_(make_step_schedule(recipe_)),
-        places_(job, recipe_.grain, islands_) {
+        places_(job, rotation_of(recipe_).grain, islands_) {
     settings_.observers = {this};
     settings_.progress = [this](Duration, Duration) { return over_.load(); };
   }
@@ -221,16 +221,17 @@ class Simulated final : public Carrier, private SimulationObserver {
 Result<std::unique_ptr<Carrier>> simulated_carrier(const PacketisedPlan& played,
                                                    const Faults& faults, std::int64_t steps) {
   const Recipe& recipe = played.recipe;
+  const RotationRecipe& rotation = rotation_of(recipe);
   SimulationSettings settings;
   settings.faults = slowed(faults, played.pace);
   settings.seed = recipe.seed;
   settings.actors.payloads = Payloads::kReal;
   settings.actors.job_settings = played.job_settings;
-  settings.actors.merge.missing = merge_settings_of(recipe).missing;
+  settings.actors.merge.missing = merge_settings_of(rotation).missing;
   settings.rounds = rounds_within(recipe, steps) + 1;
   settings.actors.exponent = kGridExponent;
   if (const std::string why = why_not_under(faults, recipe); !why.empty()) return failure(why);
-  if (looks_at_the_model(recipe)) return stepwise_carrier(played, std::move(settings));
+  if (looks_at_the_model(rotation)) return stepwise_carrier(played, std::move(settings));
   const auto assignment = JobAssignment::make(played.plan, played.job_settings);
   if (!assignment) return Unexpected<Error>{assignment.error()};
   return std::unique_ptr<Carrier>(

@@ -12,9 +12,9 @@ namespace {
 using namespace testing;
 
 TEST(StepSchedule, SynchronousAveragesGradientsAndWaits) {
-  Recipe recipe = recipe_of(Recipe::Kind::kSynchronous, 2);
+  SynchronousRecipe recipe;
   recipe.exchange = 0.4;
-  Play play(recipe, {1, 3});
+  Play play(recipe_of(recipe, 2), {1, 3});
   play.step(2);
   EXPECT_EQ(play.x(0), 4);
   EXPECT_EQ(play.x(1), 4);
@@ -22,10 +22,10 @@ TEST(StepSchedule, SynchronousAveragesGradientsAndWaits) {
 }
 
 TEST(StepSchedule, LocalStepsAreAveragedEveryFewAndEverybodyWaits) {
-  Recipe recipe = recipe_of(Recipe::Kind::kOuter, 2);
+  OuterRecipe recipe;
   recipe.steps = 2;
   recipe.exchange = 0.4;
-  Play play(recipe, {1, 3});
+  Play play(recipe_of(recipe, 2), {1, 3});
   play.step();
   EXPECT_EQ(play.x(1), 3);
   EXPECT_DOUBLE_EQ(play.schedule().time_after(1), 0.1);
@@ -36,12 +36,12 @@ TEST(StepSchedule, LocalStepsAreAveragedEveryFewAndEverybodyWaits) {
 }
 
 TEST(StepSchedule, DiLoCoTakesANesterovStepFromWhereItWas) {
-  Recipe recipe = recipe_of(Recipe::Kind::kOuter, 2);
+  OuterRecipe recipe;
   recipe.steps = 1;
   recipe.nesterov = true;
   recipe.outer_rate = 0.5;
   recipe.momentum = 0.5;
-  Play play(recipe, {1, 3});
+  Play play(recipe_of(recipe, 2), {1, 3});
   play.step();  // g = 0 − 2, v = −2, θ = 0 + 0.5·(2 + 1)
   EXPECT_EQ(play.x(0), 1.5);
   play.step();  // g = 1.5 − 3.5, v = −1 − 2, θ = 1.5 + 0.5·(2 + 1.5)
@@ -50,13 +50,12 @@ TEST(StepSchedule, DiLoCoTakesANesterovStepFromWhereItWas) {
 }
 
 TEST(StepSchedule, StreamingDiLoCoMergesFragmentsAfterTheirFlight) {
-  Recipe recipe = recipe_of(Recipe::Kind::kStreaming, 2);
+  StreamingRecipe recipe;
   recipe.steps = 2;
   recipe.fragments = 2;
   recipe.overlap = 1;
-  recipe.nesterov = true;
   recipe.keep = 0.5;
-  Play play(recipe, {1, 3}, 2);
+  Play play(recipe_of(recipe, 2), {1, 3}, 2);
   play.step();  // the second fragment is copied: θ − x is (−1, −3)
   EXPECT_EQ(play.x(0, 1), 1);
   play.step();  // θ = 2; x = (2 + 2)/2 and (6 + 2)/2. The first is copied: (−2, −6)
@@ -70,20 +69,20 @@ TEST(StepSchedule, StreamingDiLoCoMergesFragmentsAfterTheirFlight) {
 }
 
 TEST(StepSchedule, FragmentsOfStreamingDiLoCoThatLeaveTogetherPassOneAfterTheOther) {
-  Recipe recipe = recipe_of(Recipe::Kind::kStreaming, 2);
+  StreamingRecipe recipe;
   recipe.steps = 4;
   recipe.fragments = 8;
   recipe.latency = 0.06;
   recipe.serialisation = 0.32;
   recipe.overlap = 2;
   // Two leave after each step; 60 + 40 ms is a step, 60 + 80 ms are two.
-  const ClockSummary account = make_step_schedule(recipe)->account();
+  const ClockSummary account = make_step_schedule(recipe_of(recipe, 2))->account();
   EXPECT_NEAR(account.delay_mean, 0.15, 1e-12);
   EXPECT_NEAR(account.delay_max, 0.2, 1e-12);
   EXPECT_NEAR(account.cycle, 0.4, 1e-12);
   const auto copies = [&](std::int64_t steps) {
     int count = 0;
-    for (const VectorMove& move : make_step_schedule(recipe)->after(steps))
+    for (const VectorMove& move : make_step_schedule(recipe_of(recipe, 2))->after(steps))
       count += move.into == Buffer::kSentEven || move.into == Buffer::kSentOdd;
     return count;
   };
@@ -91,11 +90,10 @@ TEST(StepSchedule, FragmentsOfStreamingDiLoCoThatLeaveTogetherPassOneAfterTheOth
 }
 
 TEST(StepSchedule, EagerDiLoCoIsFreshAboutItselfAndLateAboutOthers) {
-  Recipe recipe = recipe_of(Recipe::Kind::kEager, 2);
+  EagerRecipe recipe;
   recipe.steps = 1;
   recipe.exchange = 0.25;
-  recipe.nesterov = true;
-  Play play(recipe, {2, 6});
+  Play play(recipe_of(recipe, 2), {2, 6});
   play.step();  // only half of one's own: (1, 3)
   EXPECT_EQ(play.x(0), 1);
   EXPECT_EQ(play.x(1), 3);
@@ -106,13 +104,13 @@ TEST(StepSchedule, EagerDiLoCoIsFreshAboutItselfAndLateAboutOthers) {
 }
 
 TEST(StepSchedule, NoLoCoPullsAPairTogether) {
-  Recipe recipe = recipe_of(Recipe::Kind::kPairs, 3);
+  PairsRecipe recipe;
   recipe.steps = 1;
   recipe.outer_rate = 0.5;
   recipe.momentum = 0.5;
   recipe.pull = 1;
   recipe.rounds = {round_of({0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, 0.3, 3)};
-  Play play(recipe, {2, 6, 4});
+  Play play(recipe_of(recipe, 3), {2, 6, 4});
   play.start_from({0, 4, 1});
   // v = 0.5·4 − (0 − 2), θ = 0 + 4; v = 0.5·4 − 2, θ = 4 + 0; alone v = 0.5·4, θ = 3.
   play.step();
@@ -123,10 +121,10 @@ TEST(StepSchedule, NoLoCoPullsAPairTogether) {
 }
 
 TEST(StepSchedule, DPsgdMixesWhatIslandsHadWhenTheStepBegan) {
-  Recipe recipe = recipe_of(Recipe::Kind::kGossip, 2);
+  GossipRecipe recipe;
   recipe.steps = 1;
   recipe.rounds = {round_of({0.75, 0.25, 0.25, 0.75}, 0.3, 2)};
-  Play play(recipe, {1, 3});
+  Play play(recipe_of(recipe, 2), {1, 3});
   play.start_from({0, 8});
   play.step();  // W x + update: 2 + 1, 6 + 3
   EXPECT_EQ(play.x(0), 3);
@@ -135,7 +133,7 @@ TEST(StepSchedule, DPsgdMixesWhatIslandsHadWhenTheStepBegan) {
 }
 
 TEST(StepSchedule, RegionsAverageOftenAndTheGlobalServerPullsThemLater) {
-  Recipe recipe = recipe_of(Recipe::Kind::kServers, 3);
+  ServersRecipe recipe;
   recipe.steps = 1;
   recipe.every = 2;
   recipe.overlap = 1;
@@ -144,7 +142,7 @@ TEST(StepSchedule, RegionsAverageOftenAndTheGlobalServerPullsThemLater) {
   recipe.server_weight = 0.5;
   recipe.exchange = 0.05;
   recipe.rounds = {round_of({0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, 0.05, 3)};
-  Play play(recipe, {1, 3, 8});
+  Play play(recipe_of(recipe, 3), {1, 3, 8});
   play.step();
   EXPECT_EQ(play.x(0), 2);
   EXPECT_EQ(play.x(1), 2);

@@ -64,9 +64,9 @@ class Stepwise final : public Carrier, private SimulationObserver {
         settings_(std::move(settings)),
         schedule_(make_step_schedule(recipe_)),
         steps_(std::size_t(islands_), 0),
-        places_(job, recipe_.grain, islands_) {
+        places_(job, rotation_of(recipe_).grain, islands_) {
     settings_.actors.merge.progress = 1;
-    for (int i = 0; i < islands_; ++i) merges_.emplace_back(recipe_, job_);
+    for (int i = 0; i < islands_; ++i) merges_.emplace_back(rotation_of(recipe_), job_);
     settings_.actors.step_time = {
         std::llround(recipe_.step_time * played.pace * kPicosecondsPerSecond)};
     settings_.observers = {this};

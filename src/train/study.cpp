@@ -92,8 +92,7 @@ class Checkpoints {
 Training asked_for(const StudySettings& settings, const Study& study, const Recipe& recipe,
                    std::uint64_t seed) {
   Training asked;
-  asked.recipe = recipe;
-  asked.recipe.rounds.clear();
+  asked.recipe = without_rounds(recipe);
   asked.account = make_step_schedule(recipe)->account();
   asked.model = settings.model;
   asked.context = study.model.context;

@@ -41,8 +41,7 @@ class Run {
   }
 
   Training play() {
-    result_.recipe = recipe_;
-    result_.recipe.rounds.clear();
+    result_.recipe = without_rounds(recipe_);
     result_.account = carrier_.account();
     result_.device = learner_.device();
     result_.parameters = learner_.parameters();
@@ -175,8 +174,7 @@ class Run {
     const double each = double(result_.parameters) * island_count(recipe_);
     result_.memory.kept = double(memory.kept) / each;
     result_.memory.moving = double(memory.moving) / each;
-    if (recipe_.kind == Recipe::Kind::kRotation)
-      result_.memory.in_flight = copies_in_flight(recipe_, step_);
+    if (is_a<RotationRecipe>(recipe_)) result_.memory.in_flight = copies_in_flight(recipe_, step_);
     result_.steps = step_;
     result_.seconds = carrier_.time_after(step_);
     result_.utilisation =

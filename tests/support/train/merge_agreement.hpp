@@ -24,9 +24,9 @@ class FloatIslands {
  public:
   // The recipe must outlive them.
   FloatIslands(const Recipe& recipe, std::int64_t elements)
-      : recipe_(recipe),
-        clock_(recipe_),
-        settings_(merge_settings_of(recipe)),
+      : recipe_(rotation_of(recipe)),
+        clock_(recipe),
+        settings_(merge_settings_of(recipe_)),
         elements_(elements),
         x_(recipe.islands.size(), std::vector<float>(std::size_t(elements))) {
     JobSpec job;
@@ -40,9 +40,9 @@ class FloatIslands {
     const auto [first, last] = clock_.rounds_at(steps);
     for (std::int64_t k = first; k <= last; ++k)
       for (int f = 0; f < recipe_.fragments; ++f) {
-        for (int i = 0; i < island_count(recipe_); ++i)
+        for (int i = 0; i < int(x_.size()); ++i)
           if (clock_.copy_step(k, i, f) == steps && clock_.meets(k, i)) copy(k, i, f);
-        for (int i = 0; i < island_count(recipe_); ++i)
+        for (int i = 0; i < int(x_.size()); ++i)
           if (clock_.merge_step(k, i, f) == steps && clock_.meets(k, i)) merge(k, i, f);
       }
   }
@@ -91,7 +91,7 @@ class FloatIslands {
     return merged;
   }
 
-  const Recipe& recipe_;
+  const RotationRecipe& recipe_;
   const RotationClock clock_;
   const MergeSettings settings_;
   const std::int64_t elements_;
@@ -104,16 +104,16 @@ class FloatIslands {
 inline Recipe random_rule(Random& random) {
   constexpr std::size_t islands = 4;
   Recipe recipe;
-  recipe.kind = Recipe::Kind::kRotation;
+  RotationRecipe& rotation = rotation_of(recipe);
   for (std::size_t i = 0; i < islands; ++i) recipe.islands.push_back(std::string(1, char('A' + i)));
   recipe.shares.assign(islands, 1.0 / islands);
-  recipe.wire = random.between(0, 1) == 0 ? WireFormat::kF32 : WireFormat::kI32;
+  rotation.wire = random.between(0, 1) == 0 ? WireFormat::kF32 : WireFormat::kI32;
   const std::int64_t rule = random.between(0, 4);
-  if (rule == 1) recipe.own_weight = 0.1 + 0.8 * random.unit();
-  if (rule == 2 || rule == 3) recipe.progress = random.unit();
-  if (rule >= 3) recipe.momentum = 0.6 * random.unit();
-  recipe.momentum_at_sender = rule == 3;
-  recipe.fragments = int(random.between(1, 3));
+  if (rule == 1) rotation.own_weight = 0.1 + 0.8 * random.unit();
+  if (rule == 2 || rule == 3) rotation.progress = random.unit();
+  if (rule >= 3) rotation.momentum = 0.6 * random.unit();
+  rotation.momentum_at_sender = rule == 3;
+  rotation.fragments = int(random.between(1, 3));
   recipe.step_time = 0.03 + 0.3 * random.unit();
   for (std::int64_t r = random.between(1, 3); r > 0; --r) {
     RecipeRound round{0.1 + 0.3 * random.unit(), std::vector<double>(16, 0.0), {}, {}, false};
@@ -126,22 +126,23 @@ inline Recipe random_rule(Random& random) {
           round.mixing[i * islands + j] =
               1.0 / double(std::count(group.begin(), group.end(), group[i]));
     for (std::size_t i = 0; i < islands; ++i)
-      for (int f = 0; f < recipe.fragments; ++f) {
-        round.leaves.push_back(round.length * (f + random.unit()) / (2 * recipe.fragments));
+      for (int f = 0; f < rotation.fragments; ++f) {
+        round.leaves.push_back(round.length * (f + random.unit()) / (2 * rotation.fragments));
         round.arrives.push_back(round.length *
-                                (0.5 + 0.5 * (f + random.unit()) / recipe.fragments));
+                                (0.5 + 0.5 * (f + random.unit()) / rotation.fragments));
       }
     recipe.step_time = std::min(recipe.step_time, round.length);
-    recipe.rounds.push_back(std::move(round));
+    rotation.rounds.push_back(std::move(round));
   }
   return recipe;
 }
 
 inline std::string described(const Recipe& recipe) {
-  return "own weight " + std::to_string(recipe.own_weight) + ", progress " +
-         std::to_string(recipe.progress) + ", momentum " + std::to_string(recipe.momentum) +
-         (recipe.momentum_at_sender ? " at the sender" : "") + ", wire " +
-         std::to_string(int(recipe.wire));
+  const RotationRecipe& rotation = rotation_of(recipe);
+  return "own weight " + std::to_string(rotation.own_weight) + ", progress " +
+         std::to_string(rotation.progress) + ", momentum " + std::to_string(rotation.momentum) +
+         (rotation.momentum_at_sender ? " at the sender" : "") + ", wire " +
+         std::to_string(int(rotation.wire));
 }
 
 // How far models are apart at most while both learn the same at random. `row` and `set_row` are of

@@ -1,5 +1,5 @@
-// Dances on a few islands whose models are a few plain numbers, so that what a policy does can be
-// worked out by hand.
+// Schedules of steps on a few islands whose models are a few plain numbers, so that what a policy
+// does can be worked out by hand.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@ namespace cotillion::testing {
 
 inline constexpr double kStep = 0.1;
 
-inline Recipe recipe_of(Recipe::Kind kind, int islands) {
-  Recipe recipe;
-  recipe.kind = kind;
+// On so many islands of equal weight.
+inline Recipe recipe_of(decltype(Recipe::kind) kind, int islands) {
+  Recipe recipe{{}, std::move(kind)};
   recipe.step_time = kStep;
   for (int i = 0; i < islands; ++i) recipe.islands.push_back(std::string(1, char('A' + i)));
   recipe.shares.assign(std::size_t(islands), 1.0 / islands);
