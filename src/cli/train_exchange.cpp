@@ -59,7 +59,7 @@ class Trainer {
         faults_(faults),
         events_(std::move(events)) {}
 
-  std::vector<Training> train(const std::vector<Recipe>& recipes) {
+  Expected<std::vector<Training>, StudyFailure> train(const std::vector<Recipe>& recipes) {
     const auto study = prepare(settings_, island_count(recipes.front()));
     if (!study) throw Stop{kUsedWrongly, study.error().message};
     if (exchanges_.of_packets()) play(recipes, *study);
@@ -73,7 +73,9 @@ class Trainer {
       events.learner = load_learner;
       if (exchange == "simulated") simulate(events);
       if (exchange == "lab") rent_a_lab(events);
-      trainings_ = run_study(settings_, *study, named, std::move(trainings_), events);
+      auto trained = run_study(settings_, *study, named, std::move(trainings_), events);
+      if (!trained) return trained;
+      trainings_ = std::move(*trained);
       if (!trainings_.back().finished) break;
     }
     // Labs are left when the runs in them are over.
@@ -151,9 +153,11 @@ bool ExchangeOptions::has(const std::string& name) const {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<Training> train_by(const ExchangeOptions& exchanges, const StudySettings& settings,
-                               const PlanFile& plan, const Faults& faults,
-                               const std::vector<Recipe>& recipes, StudyEvents events) {
+Expected<std::vector<Training>, StudyFailure> train_by(const ExchangeOptions& exchanges,
+                                                       const StudySettings& settings,
+                                                       const PlanFile& plan, const Faults& faults,
+                                                       const std::vector<Recipe>& recipes,
+                                                       StudyEvents events) {
   return Trainer(exchanges, settings, plan, faults, std::move(events)).train(recipes);
 }
 

@@ -20,12 +20,10 @@ struct ExchangeOptions {
   [[nodiscard]] bool of_packets() const { return has("simulated") || has("lab"); }
 };
 
-// Trains by every recipe under every exchange. Throws Stop, and what learners throw. With "lab"
-// among them within confined() only.
-[[nodiscard]] std::vector<Training> train_by(const ExchangeOptions& exchanges,
-                                             const StudySettings& settings, const PlanFile& plan,
-                                             const Faults& faults,
-                                             const std::vector<Recipe>& recipes,
-                                             StudyEvents events);
+// Trains by every recipe under every exchange. Throws Stop. With "lab" among them within confined()
+// only.
+[[nodiscard]] Expected<std::vector<Training>, StudyFailure> train_by(
+    const ExchangeOptions& exchanges, const StudySettings& settings, const PlanFile& plan,
+    const Faults& faults, const std::vector<Recipe>& recipes, StudyEvents events);
 
 }  // namespace cotillion::cli

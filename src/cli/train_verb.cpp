@@ -20,6 +20,7 @@
 #include "train/run_identity.hpp"
 #include "train/study.hpp"
 #include "train/training_file.hpp"
+#include "train/training_options.hpp"
 
 namespace cotillion::cli {
 namespace {
@@ -28,7 +29,6 @@ struct Options {
   std::string plan;
   std::vector<std::string> policies = {"plan"};
   std::vector<std::string> from;
-  std::string split = "alike";
   std::string step_time;
   std::vector<double> island_weights;
   double lose = 0;
@@ -127,18 +127,13 @@ std::vector<Training> train_all(const Options& options, const PlanFile& plan, co
     if (options.output.empty()) return;
     write_file(options.output, file_of(made_by, gathered(earlier, so_far)).dump(1) + "\n");
   };
-  try {
-    std::vector<Training> trained =
-        train_by(options.exchanges, options.study, plan, faults, recipes, std::move(events));
-    end_progress();
-    return trained;
-  } catch (const WrongCheckpoint& problem) {
-    end_progress();
-    throw Stop{kUsedWrongly, problem.what()};
-  } catch (const std::exception& problem) {
-    end_progress();
-    throw Stop{kWorldFailed, problem.what()};
-  }
+  StudySettings study = options.study;
+  settle_length(study, recipes);
+  auto trained = train_by(options.exchanges, study, plan, faults, recipes, std::move(events));
+  end_progress();
+  if (!trained)
+    throw Stop{trained.error().used_wrongly ? kUsedWrongly : kWorldFailed, trained.error().message};
+  return std::move(*trained);
 }
 
 std::vector<Training> read_all(const Options& options, Provenance& made_by) {
@@ -207,10 +202,9 @@ void check(const Options& options) {
 }
 
 void run(Options& options, Outcome& code) {
-  if (options.study.training.steps == 0 && options.study.training.seconds == 0)
-    options.study.training.steps = 300;
-  options.study.split = options.split == "alike" ? Split::kAlike : Split::kBySource;
-  options.study.training.resume = !options.study.training.checkpoint.empty();
+  TrainingSettings& training = options.study.training;
+  if (training.steps == 0 && training.seconds == 0 && options.study.steps_long == 0)
+    training.steps = 300;
   Provenance made_by = provenance();
   made_by.seed = options.study.seeds.front();
   std::vector<Training> trainings = read_all(options, made_by);
@@ -283,91 +277,78 @@ std::string policy_help() {
   return text;
 }
 
+// Those that train_study has, too: one table has their names, bounds and words.
+void add_training_options(CLI::App& train, StudySettings& study) {
+  for (const TrainingOption& option : training_options()) {
+    if (option.of_studies) continue;
+    const auto take = [&study, &option](const std::string& text) {
+      const std::string wrong = option.take(study, text);
+      if (!wrong.empty()) throw CLI::ValidationError(option.name, wrong);
+    };
+    if (*option.value == '\0') {
+      train.add_flag_callback(
+          option.name, [take] { take(""); }, option.help);
+      continue;
+    }
+    CLI::Option* const added =
+        train.add_option_function<std::string>(option.name, take, option.help);
+    added->type_name(option.value);
+    if (option.name == std::string("--seeds")) added->join(',');
+  }
+}
+
+void add_recipe_options(CLI::App& train, Options& options) {
+  train.add_option("--step-time", options.step_time, "τ (default: the plan's)");
+  train
+      .add_option("--island-weights", options.island_weights,
+                  "Of every island, as 1,2,1,…; averages conserve the weighted mean")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  train
+      .add_option("--lose", options.lose,
+                  "Share of contributions that never come, of our policies (default 0)")
+      ->check(from_to(0, 0.9));
+  train
+      .add_option("--missing", options.missing,
+                  "In their place: mean of those present (default), or one's own")
+      ->check(CLI::IsMember({"mean", "own"}));
+}
+
+void add_exchange_options(CLI::App& train, ExchangeOptions& exchanges) {
+  train
+      .add_option(
+          "--exchange", exchanges.names,
+          "ideal (default): averages as planned; simulated: packet by packet, of the plan "
+          "itself; lab: by the daemons on real sockets, islands as processes. Several may be "
+          "given, and go by one clock")
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"ideal", "simulated", "lab"}));
+  train.add_option("--faults", exchanges.faults,
+                   "What befalls packets of a simulated exchange or in a lab");
+  train.add_option(
+      "--grace", exchanges.grace,
+      "How long edges wait for a late packet (default 1ms; with a lab 50ms; times the pace)");
+  train
+      .add_option("--pace", exchanges.pace,
+                  "In a lab, play a second of the plan in so many (default 1), so that a slow "
+                  "machine's steps fit into the plan's")
+      ->check(CLI::Range(1, 1000));
+  train.add_flag("--rootless", exchanges.rootless,
+                 "A lab in a user namespace, as without privileges, even as root");
+}
+
 }  // namespace
 
 void add_train(CLI::App& app, Outcome& outcome) {
   const auto options = std::make_shared<Options>();
   CLI::App* train = app.add_subcommand(
       "train", "Train real models under a plan, and under what people use today, on one clock");
-  StudySettings& study = options->study;
-  TrainingSettings& training = study.training;
   train->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote");
   train->add_option("--policy", options->policies, policy_help())->allow_extra_args(false);
-  train->add_option(
-      "--model", study.model,
-      "gpt:0.5M (default), gpt:2M, 7M, 10M, 25M, 50M, 125M: byte-level transformers; mlp");
-  train->add_option("--context", study.context, "Bytes a model sees (default: the model's own)")
-      ->check(CLI::Range(8, 65536));
-  train->add_option(
-      "--data", study.data,
-      "synthetic:2MB (default): made-up text of that size; or a folder of text files");
-  train->add_option("--split", options->split, "alike: islands' texts are alike; by-source: not")
-      ->check(CLI::IsMember({"alike", "by-source"}));
-  train->add_option("--seconds", training.seconds, "End at this time on the planned clock")
-      ->check(above_zero(kMany));
-  train->add_option("--steps", training.steps, "End after so many steps (default 300)")
-      ->check(CLI::Range(std::int64_t(1), std::int64_t(1'000'000'000)));
-  train->add_option("--seeds", study.seeds, "One run of every policy for each (default 1)")
-      ->check(a_seed())
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  train->add_option("--batch", training.batch, "Windows of each island in a step (default 8)")
-      ->check(CLI::Range(1, 65536));
-  train->add_option("--rate", training.rate, "Learning rate (default 0.002)")
-      ->check(above_zero(kRateMost));
-  train->add_option("--warmup", training.warmup, "Steps until it is reached (default 20)")
-      ->check(CLI::Range(0, 1'000'000));
-  train->add_option("--evaluations", training.evaluations, "On held-out text (default 20)")
-      ->check(CLI::Range(1, 10'000));
-  train->add_option("--windows", training.windows, "Of held-out text in each (default 32)")
-      ->check(CLI::Range(1, 100'000));
-  train->add_option("--target", training.target, "A loss whose time is reported")
-      ->check(above_zero(kMany));
-  train->add_option("--step-time", options->step_time, "τ (default: the plan's)");
-  train
-      ->add_option("--island-weights", options->island_weights,
-                   "Of every island, as 1,2,1,…; averages conserve the weighted mean")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  train
-      ->add_option("--lose", options->lose,
-                   "Share of contributions that never come, of our policies (default 0)")
-      ->check(from_to(0, 0.9));
-  train
-      ->add_option("--missing", options->missing,
-                   "In their place: mean of those present (default), or one's own")
-      ->check(CLI::IsMember({"mean", "own"}));
-  train
-      ->add_option(
-          "--exchange", options->exchanges.names,
-          "ideal (default): averages as planned; simulated: packet by packet, of the plan "
-          "itself; lab: by the daemons on real sockets, islands as processes. Several may be "
-          "given, and go by one clock")
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"ideal", "simulated", "lab"}));
-  train->add_option("--faults", options->exchanges.faults,
-                    "What befalls packets of a simulated exchange or in a lab");
-  train->add_option(
-      "--grace", options->exchanges.grace,
-      "How long edges wait for a late packet (default 1ms; with a lab 50ms; times the pace)");
-  train
-      ->add_option("--pace", options->exchanges.pace,
-                   "In a lab, play a second of the plan in so many (default 1), so that a slow "
-                   "machine's steps fit into the plan's")
-      ->check(CLI::Range(1, 1000));
-  train->add_flag("--rootless", options->exchanges.rootless,
-                  "A lab in a user namespace, as without privileges, even as root");
+  add_training_options(*train, options->study);
+  add_recipe_options(*train, *options);
+  add_exchange_options(*train, options->exchanges);
   train->add_option("--as-island", options->as_island)->group("");
-  train->add_option("--device", study.learner.device, "auto (default), cpu, cuda")
-      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
-  train->add_flag("--exact", study.learner.exact, "No TF32 on a GPU");
-  train->add_flag("--bf16", study.learner.bf16, "On a GPU: steps in bf16, all that is kept in f32");
-  train
-      ->add_option("--threads", study.learner.threads,
-                   "Of the CPU (default: one for small models, all for others)")
-      ->check(CLI::Range(1, 1024));
-  train->add_option("--checkpoint", training.checkpoint,
-                    "Keep the run in progress there, and go on from it if it is there");
   train->add_option("--export-recipes", options->export_recipes,
                     "Train nothing: write the policies for train_study, on a machine with a GPU");
   train->add_option("--from", options->from, "Show trainings that were written before, too")

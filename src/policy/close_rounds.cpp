@@ -20,18 +20,18 @@ struct Turn {
   double comes = 0;   // and when that begins
 };
 
-std::vector<Turn> parts_of(const PlannedRound& round, std::size_t islands) {
-  std::vector<Turn> parts(islands);
+std::vector<Turn> turns_of(const PlannedRound& round, std::size_t islands) {
+  std::vector<Turn> turns(islands);
   for (const PlannedClique& clique : round.cliques) {
     for (const Stream& stream : clique.streams) {
-      parts[std::size_t(stream.sender)].passes = clique.serialisation.seconds();
+      turns[std::size_t(stream.sender)].passes = clique.serialisation.seconds();
       for (const Arrival& arrival : stream.receivers) {
-        double& comes = parts[std::size_t(arrival.receiver)].comes;
+        double& comes = turns[std::size_t(arrival.receiver)].comes;
         comes = std::max(comes, RealDuration(arrival.latency).seconds());
       }
     }
   }
-  return parts;
+  return turns;
 }
 
 // The first lane that two rounds together would overload, or none.
@@ -60,83 +60,131 @@ std::optional<LaneId> overloaded(const NetworkModel& network, const PlannedRound
   return std::nullopt;
 }
 
+// Why these rounds cannot be moved at all; empty where they can.
+std::string why_not_movable(const NetworkModel& network, const Plan& plan) {
+  if (plan.settings.whole_steps || !plan.settings.egress_most.empty())
+    return "this plan's rounds are longer than their exchanges on purpose";
+  const Map& map = network.map();
+  for (IslandId island = 0; island < map.island_count(); ++island) {
+    const std::string& name = map.islands[std::size_t(island)].name;
+    if (!network.aggregates(island))
+      return fmt::format("{} has no edge that holds back what comes early", name);
+    if (network.memory(island) < 2 * double(network.payload().count))
+      return fmt::format("the edge of {} cannot hold two payloads", name);
+  }
+  for (const PlannedRound& round : plan.rounds)
+    for (const PlannedClique& clique : round.cliques)
+      for (const Stream& stream : clique.streams)
+        if (stream.offset.ps > 0) return "some islands wait before they send, for want of memory";
+  return "";
+}
+
+// The rounds of a plan on their way closer together.
+class MovedRounds {
+ public:
+  MovedRounds(const NetworkModel& network, const Plan& plan, std::vector<RecipeRound> rounds,
+              int fragments)
+      : plan_(plan),
+        rounds_(std::move(rounds)),
+        islands_(network.map().islands.size()),
+        fragments_(std::size_t(fragments)) {
+    for (const PlannedRound& round : plan.rounds) turns_.push_back(turns_of(round, islands_));
+  }
+
+  // Each is as long as its bytes take to leave.
+  void shorten() {
+    for (std::size_t r = 0; r < rounds_.size(); ++r) {
+      double length = 0;
+      for (const Turn& turn : turns_[r]) length = std::max(length, turn.passes);
+      rounds_[r].length = length + plan_.settings.slack.seconds();
+      for (std::size_t i = 0; i < islands_; ++i)
+        if (turns_[r][i].passes == 0) rest(rounds_[r], i);
+      starts_.push_back(starts_.back() + rounds_[r].length);
+    }
+  }
+  // Into an island one sum comes after the other. Returns how long one waits at an edge for the
+  // round before it to come in.
+  double queue() {
+    double waits = 0;
+    for (std::size_t i = 0; i < islands_; ++i) {
+      double free = 0;
+      for (int p = 0; p < kPeriodsToSettle; ++p)
+        for (std::size_t r = 0; r < rounds_.size(); ++r) {
+          const Turn& turn = turns_[r][i];
+          if (turn.passes == 0) continue;
+          const double start = p * starts_.back() + starts_[r];
+          const double begins = std::max(start + turn.comes, free);
+          free = begins + turn.passes;
+          waits = std::max(waits, begins - start - turn.comes);
+          for (std::size_t f = 0; f < fragments_; ++f)
+            rounds_[r].arrives[i * fragments_ + f] =
+                begins - start + double(f + 1) * turn.passes / double(fragments_);
+        }
+    }
+    return waits;
+  }
+  // Whether a fragment would leave again before it has come.
+  [[nodiscard]] bool overtake() const {
+    for (std::size_t r = 0; r < rounds_.size(); ++r) {
+      const RecipeRound& next = rounds_[(r + 1) % rounds_.size()];
+      for (std::size_t at = 0; at < rounds_[r].arrives.size(); ++at)
+        if (rounds_[r].arrives[at] > (rounds_[r].length + next.leaves[at]) * (1 + kRounding))
+          return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] double period() const { return starts_.back(); }
+  [[nodiscard]] std::vector<RecipeRound> take() { return std::move(rounds_); }
+
+ private:
+  void rest(RecipeRound& round, std::size_t island) const {
+    for (std::size_t f = 0; f < fragments_; ++f)
+      for (auto* times : {&round.leaves, &round.arrives})
+        (*times)[island * fragments_ + f] = round.length;
+  }
+
+  const Plan& plan_;
+  std::vector<RecipeRound> rounds_;
+  const std::size_t islands_, fragments_;
+  std::vector<std::vector<Turn>> turns_;  // by round, then island
+  std::vector<double> starts_ = {0};
+};
+
 }  // namespace
 
 Result<CloseRounds> close_rounds(const NetworkModel& network, const Plan& plan,
                                  std::vector<RecipeRound> rounds, int fragments) {
-  const Map& map = network.map();
-  const std::size_t period = plan.rounds.size(), islands = map.islands.size();
-  if (plan.settings.whole_steps || !plan.settings.egress_most.empty())
-    return failure("rounds=close: this plan's rounds are longer than their exchanges on purpose");
-  for (IslandId island = 0; island < map.island_count(); ++island) {
-    if (!network.aggregates(island))
-      return failure(fmt::format("rounds=close: {} has no edge that holds back what comes early",
-                                 map.islands[std::size_t(island)].name));
-    if (network.memory(island) < 2 * double(network.payload().count))
-      return failure(fmt::format("rounds=close: the edge of {} cannot hold two payloads",
-                                 map.islands[std::size_t(island)].name));
-  }
-  std::vector<std::vector<Turn>> parts;
-  for (const PlannedRound& round : plan.rounds) {
-    parts.push_back(parts_of(round, islands));
-    for (const PlannedClique& clique : round.cliques)
-      for (const Stream& stream : clique.streams)
-        if (stream.offset.ps > 0)
-          return failure("rounds=close: some islands wait before they send, for want of memory");
-  }
-  std::vector<double> starts = {0};
-  for (std::size_t r = 0; r < period; ++r) {
-    const std::size_t after = (r + 1) % period;
+  COTILLION_CHECK(rounds.size() == plan.rounds.size());
+  if (const std::string why = why_not_movable(network, plan); !why.empty())
+    return failure("rounds=close: " + why);
+  for (std::size_t r = 0; r < plan.rounds.size(); ++r) {
+    const std::size_t after = (r + 1) % plan.rounds.size();
     if (const auto lane = overloaded(network, plan.rounds[r], plan.rounds[after]))
       return failure(fmt::format("rounds=close: {} cannot carry rounds {} and {} at once",
-                                 lane_name(map, *lane), r + 1, after + 1));
-    double length = 0;
-    for (const Turn& part : parts[r]) length = std::max(length, part.passes);
-    rounds[r].length = length + plan.settings.slack.seconds();
-    for (std::size_t i = 0; i < islands; ++i)
-      if (parts[r][i].passes == 0)
-        for (std::size_t f = 0; f < std::size_t(fragments); ++f)
-          for (auto* times : {&rounds[r].leaves, &rounds[r].arrives})
-            (*times)[i * std::size_t(fragments) + f] = rounds[r].length;  // it rests
-    starts.push_back(starts.back() + rounds[r].length);
+                                 lane_name(network.map(), *lane), r + 1, after + 1));
   }
-  double waits = 0;  // of a sum at an edge, for the round before it to come in
-  for (std::size_t i = 0; i < islands; ++i) {
-    double free = 0;
-    for (int p = 0; p < kPeriodsToSettle; ++p)
-      for (std::size_t r = 0; r < period; ++r) {
-        const Turn& part = parts[r][i];
-        if (part.passes == 0) continue;
-        const double start = p * starts.back() + starts[r];
-        const double begins = std::max(start + part.comes, free);
-        free = begins + part.passes;
-        waits = std::max(waits, begins - start - part.comes);
-        for (int f = 0; f < fragments; ++f)
-          rounds[r].arrives[i * std::size_t(fragments) + std::size_t(f)] =
-              begins - start + (f + 1) * part.passes / fragments;
-      }
-  }
-  for (std::size_t r = 0; r < period; ++r) {
-    const RecipeRound& next = rounds[(r + 1) % period];
-    for (std::size_t at = 0; at < rounds[r].arrives.size(); ++at)
-      if (rounds[r].arrives[at] > (rounds[r].length + next.leaves[at]) * (1 + kRounding))
-        return failure(
-            "rounds=close: flights are longer than sending takes; fragments would leave again "
-            "before they have come");
-  }
+  MovedRounds moved(network, plan, std::move(rounds), fragments);
+  moved.shorten();
+  const double waits = moved.queue();
+  if (moved.overtake())
+    return failure(
+        "rounds=close: flights are longer than sending takes; fragments would leave again before "
+        "they have come");
   CloseRounds closed;
+  const double period = moved.period();
+  closed.rounds = moved.take();
   std::vector<RealDuration> lengths;
   double planned = 0;
-  for (std::size_t r = 0; r < period; ++r) {
-    lengths.push_back(RealDuration::from_ps(rounds[r].length * kPicosecondsPerSecond));
+  for (std::size_t r = 0; r < closed.rounds.size(); ++r) {
+    lengths.push_back(RealDuration::from_ps(closed.rounds[r].length * kPicosecondsPerSecond));
     planned += plan.rounds[r].length.seconds();
   }
   const RealDuration delay =
       plan.streamed_delay + RealDuration::from_ps(waits * kPicosecondsPerSecond);
   for (const Objective objective : kObjectives)
     closed.objectives.push_back(staleness(objective, plan.mixing, lengths, delay));
-  closed.faster = planned / starts.back();
-  closed.rounds = std::move(rounds);
+  closed.faster = planned / period;
   return closed;
 }
 

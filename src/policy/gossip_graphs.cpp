@@ -79,6 +79,81 @@ std::vector<Block> blocks_of(int n, int k) {
   return blocks;
 }
 
+// What a row does not give to others stays with itself.
+void keep_the_rest(Matrix& matrix, int n) {
+  for (int i = 0; i < n; ++i) {
+    double others = 0;
+    for (int j = 0; j < n; ++j)
+      if (j != i) others += entry(matrix, n, i, j);
+    entry(matrix, n, i, i) = 1 - others;
+  }
+}
+
+// Where n has no small factors. First every block averages within itself, all at once. Then the
+// blocks are served one after the other, largest first: one member of each of its parts meets each
+// member of all later blocks, so that the later blocks hold the average of everyone left, and the
+// block holds in sum what it should. A block that has been served averages within its parts while
+// later ones are served.
+class BlockRounds {
+ public:
+  BlockRounds(int n, int k)
+      : n_(n),
+        k_(k),
+        blocks_(blocks_of(n, k)),
+        first_(hypercube(blocks_[0].members, k).size()),
+        served_(blocks_.size(), 0) {}
+
+  std::vector<Matrix> all() {
+    std::vector<Matrix> rounds;
+    const std::size_t last = hypercube(blocks_[0].parts[0], k_).size();
+    for (std::size_t m = 0; served_[0] < last || m < first_ + blocks_.size() - 1; ++m) {
+      rounds.push_back(nobody(n_));
+      fill(rounds.back(), m);
+      keep_the_rest(rounds.back(), n_);
+    }
+    return rounds;
+  }
+
+ private:
+  void fill(Matrix& matrix, std::size_t m) {
+    if (m < first_) {
+      for (const Block& block : blocks_) average_within(matrix, block.members, m);
+      return;
+    }
+    const std::size_t q = m - first_;  // the block being served
+    for (std::size_t b = 0; b < std::min(q, blocks_.size()); ++b) {
+      for (const Group& part : blocks_[b].parts) average_within(matrix, part, served_[b]);
+      ++served_[b];
+    }
+    if (q + 1 < blocks_.size()) serve(matrix, q);
+  }
+  void average_within(Matrix& matrix, const Group& members, std::size_t round) const {
+    const auto own = hypercube(members, k_);
+    if (own.empty()) return;
+    for (const Group& group : own[round % own.size()]) average(matrix, n_, group);
+  }
+  void serve(Matrix& matrix, std::size_t q) const {
+    double left = 0;
+    for (std::size_t b = q; b < blocks_.size(); ++b) left += double(blocks_[b].members.size());
+    const double weight =
+        double(blocks_[q].members.size()) / left / double(blocks_[q].parts.size());
+    std::size_t next = 0;
+    for (std::size_t b = q + 1; b < blocks_.size(); ++b)
+      for (const int i : blocks_[b].members) {
+        for (const Group& part : blocks_[q].parts) {
+          entry(matrix, n_, i, part[next]) = weight;
+          entry(matrix, n_, part[next], i) = weight;
+        }
+        ++next;
+      }
+  }
+
+  const int n_, k_;
+  const std::vector<Block> blocks_;
+  const std::size_t first_;          // rounds in which all blocks average within themselves
+  std::vector<std::size_t> served_;  // by block: rounds since it was served
+};
+
 }  // namespace
 
 Matrix metropolis(int n, const Ties& ties) {
@@ -99,72 +174,21 @@ Matrix metropolis(int n, const Ties& ties) {
   return matrix;
 }
 
-// First every block averages within itself, all at once. Then the blocks are served one after the
-// other, largest first: one member of each of its parts meets each member of all later blocks, so
-// that the later blocks hold the average of everyone left, and the block holds in sum what it
-// should. A block that has been served averages within its parts while later ones are served.
 std::vector<Matrix> base_graph(int n, int k) {
   COTILLION_CHECK(n >= 1 && k >= 1);
+  if (n > 1 && small_factors(n, k).empty()) return BlockRounds(n, k).all();
   std::vector<Matrix> rounds;
   Group all(static_cast<std::size_t>(n));
   std::iota(all.begin(), all.end(), 0);
-  const auto add = [&](const auto& fill) {
-    Matrix matrix = nobody(n);
-    fill(matrix);
-    for (int i = 0; i < n; ++i) {
-      double others = 0;
-      for (int j = 0; j < n; ++j)
-        if (j != i) others += entry(matrix, n, i, j);
-      entry(matrix, n, i, i) = 1 - others;
-    }
-    rounds.push_back(std::move(matrix));
-  };
-  if (n == 1 || !small_factors(n, k).empty()) {
-    for (const auto& groups : hypercube(all, k))
-      add([&](Matrix& matrix) {
-        for (const Group& group : groups) average(matrix, n, group);
-      });
-    if (rounds.empty()) add([](Matrix&) {});
-    return rounds;
+  for (const auto& groups : hypercube(all, k)) {
+    rounds.push_back(nobody(n));
+    for (const Group& group : groups) average(rounds.back(), n, group);
+    keep_the_rest(rounds.back(), n);
   }
-  const std::vector<Block> blocks = blocks_of(n, k);
-  const std::size_t first = hypercube(blocks[0].members, k).size();
-  std::vector<std::size_t> served(blocks.size(), 0);
-  const std::size_t last = hypercube(blocks[0].parts[0], k).size();
-  for (std::size_t m = 0; served[0] < last || m < first + blocks.size() - 1; ++m)
-    add([&](Matrix& matrix) {
-      if (m < first) {
-        for (const Block& block : blocks) {
-          const auto own = hypercube(block.members, k);
-          if (!own.empty())
-            for (const Group& group : own[m % own.size()]) average(matrix, n, group);
-        }
-        return;
-      }
-      const std::size_t q = m - first;  // the block being served
-      for (std::size_t b = 0; b < std::min(q, blocks.size()); ++b) {
-        for (const Group& part : blocks[b].parts) {
-          const auto own = hypercube(part, k);
-          if (!own.empty())
-            for (const Group& group : own[served[b] % own.size()]) average(matrix, n, group);
-        }
-        ++served[b];
-      }
-      if (q + 1 >= blocks.size()) return;
-      double left = 0;
-      for (std::size_t b = q; b < blocks.size(); ++b) left += double(blocks[b].members.size());
-      const double weight =
-          double(blocks[q].members.size()) / left / double(blocks[q].parts.size());
-      std::size_t next = 0;
-      for (std::size_t b = q + 1; b < blocks.size(); ++b)
-        for (const int i : blocks[b].members) {
-          for (const Group& part : blocks[q].parts) {
-            entry(matrix, n, i, part[next]) = weight;
-            entry(matrix, n, part[next], i) = weight;
-          }
-          ++next;
-        }
-    });
+  if (rounds.empty()) {
+    rounds.push_back(nobody(n));
+    keep_the_rest(rounds.back(), n);
+  }
   return rounds;
 }
 

@@ -87,6 +87,87 @@ class Checkpoints {
   const std::size_t runs_;
 };
 
+// One study on its way.
+class StudyRun {
+ public:
+  StudyRun(const StudySettings& settings, const Study& study, const std::vector<Recipe>& recipes,
+           std::vector<Training> earlier, const StudyEvents& events)
+      : settings_(settings),
+        study_(study),
+        recipes_(recipes),
+        events_(events),
+        checkpoints_(settings.training.checkpoint, settings.seeds.size() * recipes.size()),
+        trainings_(std::move(earlier)) {}
+
+  // Seed by seed: what is there when time runs out is a comparison of everything.
+  std::vector<Training> play() {
+    std::size_t number = 0;
+    bool all = true;
+    for (const std::uint64_t seed : settings_.seeds)
+      for (const Recipe& recipe : recipes_) {
+        const std::size_t run = number++;
+        const Training asked = asked_for(settings_, study_, recipe, seed);
+        if (is_there(asked)) continue;
+        if (events_.take && !events_.take(recipe, seed)) {
+          all = false;
+          continue;
+        }
+        if (take_kept(run, asked)) continue;
+        trainings_.push_back(train_one(run, recipe, seed));
+        if (events_.finished) events_.finished(trainings_);
+        if (!trainings_.back().finished) return std::move(trainings_);
+        checkpoints_.keep(run, trainings_.back());
+      }
+    if (all) checkpoints_.clear();
+    return std::move(trainings_);
+  }
+
+ private:
+  [[nodiscard]] bool is_there(const Training& asked) const {
+    return std::any_of(trainings_.begin(), trainings_.end(), [&](const Training& training) {
+      return training.finished && what_differs(training, asked).empty();
+    });
+  }
+  // A run that was over when the study was stopped.
+  bool take_kept(std::size_t run, const Training& asked) {
+    const auto kept = checkpoints_.kept(run);
+    if (!kept) return false;
+    if (const std::string other = what_differs(*kept, asked); !other.empty())
+      throw WrongCheckpoint(checkpoints_.of(run) + ": " + other + "; remove it to train anew");
+    trainings_.push_back(*kept);
+    return true;
+  }
+  Training train_one(std::size_t run, const Recipe& recipe, std::uint64_t seed) {
+    LearnerSettings learner = settings_.learner;
+    learner.model = study_.model;
+    learner.islands = island_count(recipe);
+    learner.seed = seed;
+    TrainingSettings training = settings_.training;
+    training.seed = seed;
+    training.checkpoint = checkpoints_.of(run);
+    const ClockSummary account = make_step_schedule(recipe)->account();
+    const auto islands = events_.learner(learner);
+    std::unique_ptr<Carrier> carrier;
+    if (events_.carrier)
+      carrier = events_.carrier(recipe, islands->parameters(),
+                                last_step(*ideal_carrier(recipe), recipe.step_time, training));
+    const auto watch = [&](const Progress& progress) {
+      return events_.progress && events_.progress(recipe, seed, progress, account);
+    };
+    Training made =
+        train(*islands, recipe, study_.corpus, study_.model, training, watch, carrier.get());
+    made.model = settings_.model;
+    return made;
+  }
+
+  const StudySettings& settings_;
+  const Study& study_;
+  const std::vector<Recipe>& recipes_;
+  const StudyEvents& events_;
+  const Checkpoints checkpoints_;
+  std::vector<Training> trainings_;
+};
+
 }  // namespace
 
 Training asked_for(const StudySettings& settings, const Study& study, const Recipe& recipe,
@@ -128,61 +209,23 @@ Result<Study> prepare(const StudySettings& settings, int islands) {
   return study;
 }
 
-std::vector<Training> run_study(const StudySettings& settings, const Study& study,
-                                const std::vector<Recipe>& recipes, std::vector<Training> earlier,
-                                const StudyEvents& events) {
-  std::vector<Training> trainings = std::move(earlier);
-  const Checkpoints checkpoints(settings.training.checkpoint,
-                                settings.seeds.size() * recipes.size());
-  std::size_t run = 0;
-  bool all = true;
-  // Seed by seed: what is there when time runs out is a comparison of everything.
-  for (const std::uint64_t seed : settings.seeds)
-    for (const Recipe& recipe : recipes) {
-      const std::size_t number = run++;
-      const Training asked = asked_for(settings, study, recipe, seed);
-      if (std::any_of(trainings.begin(), trainings.end(), [&](const Training& t) {
-            return t.finished && what_differs(t, asked).empty();
-          }))
-        continue;
-      if (events.take && !events.take(recipe, seed)) {
-        all = false;
-        continue;
-      }
-      if (const auto kept = checkpoints.kept(number)) {
-        if (const std::string other = what_differs(*kept, asked); !other.empty())
-          throw WrongCheckpoint(checkpoints.of(number) + ": " + other +
-                                "; remove it to train anew");
-        trainings.push_back(*kept);
-        continue;
-      }
-      LearnerSettings learner = settings.learner;
-      learner.model = study.model;
-      learner.islands = island_count(recipe);
-      learner.seed = seed;
-      TrainingSettings training = settings.training;
-      training.seed = seed;
-      training.checkpoint = checkpoints.of(number);
-      const ClockSummary account = make_step_schedule(recipe)->account();
-      const auto islands = events.learner(learner);
-      std::unique_ptr<Carrier> carrier;
-      if (events.carrier)
-        carrier = events.carrier(recipe, islands->parameters(),
-                                 last_step(*ideal_carrier(recipe), recipe.step_time, training));
-      const auto watch = [&](const Progress& progress) {
-        return events.progress && events.progress(recipe, seed, progress, account);
-      };
-      Training made =
-          train(*islands, recipe, study.corpus, study.model, training, watch, carrier.get());
-      made.model = settings.model;
-      const bool stopped = !made.finished;
-      trainings.push_back(std::move(made));
-      if (events.finished) events.finished(trainings);
-      if (stopped) return trainings;
-      checkpoints.keep(number, trainings.back());
-    }
-  if (all) checkpoints.clear();
-  return trainings;
+Expected<std::vector<Training>, StudyFailure> run_study(const StudySettings& settings,
+                                                        const Study& study,
+                                                        const std::vector<Recipe>& recipes,
+                                                        std::vector<Training> earlier,
+                                                        const StudyEvents& events) {
+  try {
+    return StudyRun(settings, study, recipes, std::move(earlier), events).play();
+  } catch (const WrongCheckpoint& problem) {
+    return Unexpected<StudyFailure>{{true, problem.what()}};
+  } catch (const std::exception& problem) {
+    return Unexpected<StudyFailure>{{false, problem.what()}};
+  }
+}
+
+void settle_length(StudySettings& settings, const std::vector<Recipe>& recipes) {
+  if (settings.steps_long > 0)
+    settings.training.seconds = settings.steps_long * recipes.front().step_time;
 }
 
 std::string progress_text(const Recipe& recipe, std::uint64_t seed, const Progress& progress,

@@ -15,35 +15,33 @@
 namespace {
 
 using namespace cotillion;
+namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw WrongUse(message);
-}
-
-std::string read_file(const std::string& path) {
+Result<std::string> read_text(const std::string& path) {
   std::ifstream file(path);
-  if (!file) refuse(path + ": cannot be read");
+  if (!file) return failure(path + ": cannot be read");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
 // Those of a file that are to be trained; perhaps none.
-std::vector<Recipe> chosen(const StudyOptions& options, const std::string& file) {
-  const auto recipes = read_recipes(read_file(file));
-  if (!recipes) refuse(file + ": " + recipes.error().message);
-  if (options.only.empty()) return *recipes;
-  std::vector<Recipe> some;
-  for (const Recipe& recipe : *recipes)
-    for (const std::string& part : options.only)
-      if (recipe.policy.find(part) != std::string::npos) {
-        some.push_back(recipe);
-        break;
-      }
-  return some;
+Result<std::vector<Recipe>> chosen(const StudyOptions& options, const std::string& file) {
+  const auto text = read_text(file);
+  if (!text) return Unexpected<Error>{text.error()};
+  auto recipes = read_recipes(*text);
+  if (!recipes) return Unexpected<Error>{recipes.error().within(file)};
+  if (options.only.empty()) return recipes;
+  std::erase_if(*recipes, [&](const Recipe& recipe) {
+    return std::none_of(options.only.begin(), options.only.end(), [&](const std::string& part) {
+      return recipe.policy.find(part) != std::string::npos;
+    });
+  });
+  return recipes;
 }
 
-void write(const std::string& path, const std::vector<Training>& trainings) {
+// False where it could not be written.
+bool write(const std::string& path, const std::vector<Training>& trainings) {
   std::ofstream out(path + ".new");
   if (path.ends_with(".jsonl")) {
     for (const Training& training : trainings) out << line_of(training) << "\n";
@@ -52,33 +50,41 @@ void write(const std::string& path, const std::vector<Training>& trainings) {
     for (const Training& training : trainings) file["trainings"].push_back(to_json(training));
     out << file.dump(1) << "\n";
   }
-  if (!out.flush()) refuse(path + ": cannot be written");
+  const bool good = bool(out.flush());
   out.close();
-  std::filesystem::rename(path + ".new", path);
+  std::error_code wrong;
+  if (good) fs::rename(path + ".new", path, wrong);
+  return good && !wrong;
 }
 
 // Before hours have gone into what could not be kept.
-void expect_writable(const std::string& path) {
-  if (!std::ofstream(path + ".new")) refuse(path + ": cannot be written; choose another place");
-  std::filesystem::remove(path + ".new");
+bool is_writable(const std::string& path) {
+  if (!std::ofstream(path + ".new")) return false;
+  std::error_code ignored;
+  fs::remove(path + ".new", ignored);
+  return true;
 }
 
 // Which runs are taken, by whichever program: folders that exist cannot be made again.
 class Claims {
  public:
   explicit Claims(std::string folder) : folder_(std::move(folder)) {
-    if (!folder_.empty()) std::filesystem::create_directories(folder_);
+    std::error_code ignored;  // where there is no such folder nothing can be claimed
+    if (!folder_.empty()) fs::create_directories(folder_, ignored);
   }
+  [[nodiscard]] bool possible() const { return folder_.empty() || fs::is_directory(folder_); }
   bool take(const StudySettings& settings, const Study& study, const Recipe& recipe,
             std::uint64_t seed) {
     if (folder_.empty()) return true;
     const std::string what = to_json(asked_for(settings, study, recipe, seed)).dump();
     last_ = folder_ + "/" + std::to_string(std::hash<std::string>()(what));
-    return std::filesystem::create_directory(last_);
+    std::error_code ignored;
+    return fs::create_directory(last_, ignored);
   }
   // The last one was not finished: somebody else may, later.
   void give_back() const {
-    if (!folder_.empty()) std::filesystem::remove(last_);
+    std::error_code ignored;
+    if (!folder_.empty()) fs::remove(last_, ignored);
   }
 
  private:
@@ -86,11 +92,13 @@ class Claims {
   std::string last_;
 };
 
-std::vector<Training> finished_in(const std::string& path) {
-  auto read = read_trainings(read_file(path));
-  if (!read) refuse(path + ": " + read.error().message);
+Result<std::vector<Training>> finished_in(const std::string& path) {
+  const auto text = read_text(path);
+  if (!text) return Unexpected<Error>{text.error()};
+  auto read = read_trainings(*text);
+  if (!read) return Unexpected<Error>{read.error().within(path)};
   std::erase_if(*read, [](const Training& training) { return !training.finished; });
-  return std::move(*read);
+  return read;
 }
 
 // Recipes of one file on one kind of text.
@@ -100,24 +108,25 @@ struct Group {
   Study study;
 };
 
-std::vector<Group> groups_of(const StudyOptions& options) {
+Result<std::vector<Group>> groups_of(const StudyOptions& options) {
   std::vector<Group> groups;
   for (const std::string& file : options.recipes)
     for (const Split split : options.splits) {
-      Group group{chosen(options, file), options.study, {}};
-      if (group.recipes.empty()) continue;
+      auto recipes = chosen(options, file);
+      if (!recipes) return Unexpected<Error>{recipes.error()};
+      if (recipes->empty()) continue;
+      Group group{std::move(*recipes), options.study, {}};
       group.settings.split = split;
-      if (options.steps_long > 0)
-        group.settings.training.seconds = options.steps_long * group.recipes[0].step_time;
+      settle_length(group.settings, group.recipes);
       if (!group.settings.training.checkpoint.empty() &&
           options.recipes.size() * options.splits.size() > 1)
         group.settings.training.checkpoint += "." + std::to_string(groups.size() + 1);
       auto study = prepare(group.settings, island_count(group.recipes[0]));
-      if (!study) refuse(study.error().message);
+      if (!study) return Unexpected<Error>{study.error()};
       group.study = std::move(*study);
       groups.push_back(std::move(group));
     }
-  if (groups.empty()) refuse("--only leaves no recipe");
+  if (groups.empty()) return failure("--only leaves no recipe");
   return groups;
 }
 
@@ -130,63 +139,108 @@ void tell(const Training& last) {
   std::fflush(stdout);
 }
 
-int run(const StudyOptions& options) {
+enum class Ended { kAllDone, kOutOfTime };
+using Outcome = Expected<Ended, StudyFailure>;
+
+Unexpected<StudyFailure> used_wrongly(const std::string& message) {
+  return {{true, message}};
+}
+
+// All groups, seed by seed: what is there when time runs out is a comparison of everything.
+class Studies {
+ public:
+  Studies(const StudyOptions& options, std::vector<Group> groups)
+      : options_(options), groups_(std::move(groups)), claims_(options.claims) {}
+
+  Outcome play() {
+    if (!is_writable(options_.output))
+      return used_wrongly(options_.output + ": cannot be written; choose another place");
+    if (!claims_.possible())
+      return used_wrongly("--claims " + options_.claims + ": cannot be a folder");
+    if (const std::string wrong = read_earlier(); !wrong.empty()) return used_wrongly(wrong);
+    const std::size_t at_first = made_.size();
+    for (const std::uint64_t seed : options_.study.seeds)
+      for (const Group& group : groups_) {
+        std::vector<Training> earlier = elsewhere_;
+        earlier.insert(earlier.end(), made_.begin(), made_.end());
+        StudySettings settings = group.settings;
+        settings.seeds = {seed};
+        if (!settings.training.checkpoint.empty() && options_.study.seeds.size() > 1)
+          settings.training.checkpoint += "." + std::to_string(seed);
+        const auto all = run_study(settings, group.study, group.recipes, std::move(earlier),
+                                   events_of(settings, group));
+        if (!all) return Unexpected<StudyFailure>{all.error()};
+        if (unwritten_) return used_wrongly(options_.output + ": cannot be written");
+        if (over_) return Ended::kOutOfTime;
+        made_.assign(all->begin() + std::ptrdiff_t(elsewhere_.size()), all->end());
+      }
+    if (made_.size() == at_first)
+      std::cerr << "nothing was left to train: all of it is done, or claimed by others\n";
+    return Ended::kAllDone;
+  }
+
+ private:
   using Clock = std::chrono::steady_clock;
-  const Clock::time_point started = Clock::now();
-  const std::vector<Group> groups = groups_of(options);
-  expect_writable(options.output);
-  std::vector<Training> made, elsewhere;
-  if (std::filesystem::exists(options.output)) made = finished_in(options.output);
-  for (const std::string& path : options.done)
-    for (Training& training : finished_in(path)) elsewhere.push_back(std::move(training));
-  const std::size_t at_first = made.size();
-  Claims claims(options.claims);
-  Clock::time_point told = started;
-  const auto spent = [&] {
-    return options.budget > 0 &&
-           std::chrono::duration<double>(Clock::now() - started).count() > options.budget;
-  };
-  bool over = false;
-  // Seed by seed: what is there when time runs out is a comparison of everything.
-  for (const std::uint64_t seed : options.study.seeds)
-    for (const Group& group : groups) {
-      StudySettings settings = group.settings;
-      settings.seeds = {seed};
-      if (!settings.training.checkpoint.empty() && options.study.seeds.size() > 1)
-        settings.training.checkpoint += "." + std::to_string(seed);
-      StudyEvents events;
-      events.learner = make_learner;
-      events.take = [&](const Recipe& recipe, std::uint64_t) {
-        over = over || spent();
-        return !over && claims.take(settings, group.study, recipe, seed);
-      };
-      events.progress = [&](const Recipe& recipe, std::uint64_t, const Progress& progress,
-                            const ClockSummary& account) {
-        if (Clock::now() - told > std::chrono::seconds(10)) {
-          told = Clock::now();
-          std::cerr << progress_text(recipe, seed, progress, account) << std::endl;
-        }
-        return over = spent();
-      };
-      events.finished = [&](const std::vector<Training>& trainings) {
-        const std::vector<Training> ours(trainings.begin() + std::ptrdiff_t(elsewhere.size()),
-                                         trainings.end());
-        write(options.output, ours);
-        if (ours.back().finished)
-          tell(ours.back());
-        else
-          claims.give_back();
-      };
-      std::vector<Training> earlier = elsewhere;
-      earlier.insert(earlier.end(), made.begin(), made.end());
-      const std::vector<Training> all =
-          run_study(settings, group.study, group.recipes, std::move(earlier), events);
-      if (over) return 1;
-      made.assign(all.begin() + std::ptrdiff_t(elsewhere.size()), all.end());
+
+  // What is wrong with files of earlier runs; empty where nothing is.
+  std::string read_earlier() {
+    if (fs::exists(options_.output)) {
+      auto read = finished_in(options_.output);
+      if (!read) return read.error().message;
+      made_ = std::move(*read);
     }
-  if (made.size() == at_first)
-    std::cerr << "nothing was left to train: all of it is done, or claimed by others\n";
-  return 0;
+    for (const std::string& path : options_.done) {
+      auto read = finished_in(path);
+      if (!read) return read.error().message;
+      for (Training& training : *read) elsewhere_.push_back(std::move(training));
+    }
+    return "";
+  }
+  [[nodiscard]] bool spent() const {
+    return options_.budget > 0 &&
+           std::chrono::duration<double>(Clock::now() - started_).count() > options_.budget;
+  }
+  StudyEvents events_of(const StudySettings& settings, const Group& group) {
+    StudyEvents events;
+    events.learner = make_learner;
+    events.take = [&](const Recipe& recipe, std::uint64_t seed) {
+      over_ = over_ || unwritten_ || spent();
+      return !over_ && claims_.take(settings, group.study, recipe, seed);
+    };
+    events.progress = [this](const Recipe& recipe, std::uint64_t seed, const Progress& progress,
+                             const ClockSummary& account) {
+      if (Clock::now() - told_ > std::chrono::seconds(10)) {
+        told_ = Clock::now();
+        std::cerr << progress_text(recipe, seed, progress, account) << std::endl;
+      }
+      return over_ = spent();
+    };
+    events.finished = [this](const std::vector<Training>& trainings) {
+      const std::vector<Training> ours(trainings.begin() + std::ptrdiff_t(elsewhere_.size()),
+                                       trainings.end());
+      unwritten_ = unwritten_ || !write(options_.output, ours);
+      if (ours.back().finished)
+        tell(ours.back());
+      else
+        claims_.give_back();
+    };
+    return events;
+  }
+
+  const StudyOptions& options_;
+  const std::vector<Group> groups_;
+  Claims claims_;
+  std::vector<Training> made_, elsewhere_;  // by this command, and by --done
+  const Clock::time_point started_ = Clock::now();
+  Clock::time_point told_ = started_;
+  bool over_ = false;       // the budget is spent
+  bool unwritten_ = false;  // what was trained cannot be kept
+};
+
+Outcome run(const StudyOptions& options) {
+  auto groups = groups_of(options);
+  if (!groups) return used_wrongly(groups.error().message);
+  return Studies(options, std::move(*groups)).play();
 }
 
 }  // namespace
@@ -195,16 +249,18 @@ int main(int argc, char** argv) {
   // Products on a GPU then come out alike every time; cuBLAS reads it when it starts.
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", 0);
   if (argc > 1 && (argv[1] == std::string("--help") || argv[1] == std::string("-h"))) {
-    std::cout << kStudyUsage;
+    std::cout << study_usage();
     return 0;
   }
-  try {
-    return run(study_options({argv + 1, argv + argc}));
-  } catch (const WrongUse& problem) {
-    std::cerr << "train_study: " << problem.what() << "\n" << kStudyUsage;
+  const auto options = study_options({argv + 1, argv + argc});
+  if (!options) {
+    std::cerr << "train_study: " << options.error().message << "\n" << study_usage();
     return 2;
-  } catch (const std::exception& problem) {
-    std::cerr << "train_study: " << problem.what() << "\n";
-    return 3;
   }
+  const auto ended = run(*options);
+  if (!ended) {
+    std::cerr << "train_study: " << ended.error().message << "\n";
+    return ended.error().used_wrongly ? 2 : 3;
+  }
+  return *ended == Ended::kAllDone ? 0 : 1;
 }

@@ -1,10 +1,10 @@
-// What train_study is asked for.
+// What train_study is asked for: the options of every training, and a few of its own.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "train/study.hpp"
 
 namespace cotillion {
@@ -14,17 +14,11 @@ struct StudyOptions {
   std::string output, claims;
   double budget = 0;
   std::vector<Split> splits = {Split::kAlike};
-  double steps_long = 0;  // a run's time in steps, where it is given so
   StudySettings study;
 };
 
-extern const char* const kStudyUsage;
+[[nodiscard]] std::string study_usage();
 
-// Says what is wrong.
-struct WrongUse : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-// Throws WrongUse.
-[[nodiscard]] StudyOptions study_options(const std::vector<std::string>& arguments);
+[[nodiscard]] Result<StudyOptions> study_options(const std::vector<std::string>& arguments);
 
 }  // namespace cotillion

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "train/training_options.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -12,40 +14,49 @@ using ::testing::HasSubstr;
 // Why it is refused; empty when it is not.
 std::string refusal(std::vector<std::string> more) {
   more.insert(more.end(), {"recipes.json", "-o", "out.jsonl"});
-  try {
-    (void)study_options(more);
-  } catch (const WrongUse& wrong) {
-    return wrong.what();
-  }
-  return {};
+  const auto options = study_options(more);
+  return options ? "" : options.error().message;
 }
 
 TEST(StudyOptions, AreReadAsTheyAreWritten) {
-  const StudyOptions options =
+  const auto read =
       study_options({"a.json", "b.json", "-o", "out.jsonl", "--seeds", "1,2,3", "--seconds",
                      "1000steps", "--split", "alike,by-source", "--budget", "540"});
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  const StudyOptions& options = *read;
   EXPECT_THAT(options.recipes, ElementsAre("a.json", "b.json"));
   EXPECT_THAT(options.study.seeds, ElementsAre(1, 2, 3));
   EXPECT_THAT(options.splits, ElementsAre(Split::kAlike, Split::kBySource));
-  EXPECT_EQ(options.steps_long, 1000);
+  EXPECT_EQ(options.study.steps_long, 1000);
   EXPECT_EQ(options.budget, 540);
 }
 
 TEST(StudyOptions, RefuseNumbersThatMeanNothing) {
   EXPECT_EQ(refusal({"--steps", "10"}), "");
-  EXPECT_THAT(refusal({"--steps", "10", "--seeds", "-1"}), HasSubstr("--seeds -1: whole numbers"));
-  EXPECT_THAT(refusal({"--steps", "10", "--seeds", "1.5"}), HasSubstr("whole numbers"));
-  EXPECT_THAT(refusal({"--steps", "10", "--seeds", ""}), HasSubstr("at least one"));
+  for (const char* seeds : {"-1", "1.5", "", "1,", "010"})
+    EXPECT_THAT(refusal({"--steps", "10", "--seeds", seeds}), HasSubstr("--seeds: a seed is a"));
   for (const char* value : {"0", "-3", "nan"}) {
     for (const char* option : {"--seconds", "--rate", "--budget"})
-      EXPECT_THAT(refusal({option, value}), HasSubstr("must be more than 0")) << option << value;
-    EXPECT_THAT(refusal({"--steps", "1", "--target", value}), HasSubstr("must be more than 0"));
+      EXPECT_THAT(refusal({option, value}), HasSubstr("is not a number above 0"))
+          << option << value;
+    EXPECT_THAT(refusal({"--steps", "1", "--target", value}), HasSubstr("a number above 0"));
     for (const char* option : {"--steps", "--batch", "--windows"})
       EXPECT_THAT(refusal({option, value}), HasSubstr("a whole number")) << option << value;
   }
-  EXPECT_THAT(refusal({"--steps", "0.5"}), HasSubstr("--steps 0.5: a whole number"));
-  EXPECT_THAT(refusal({"--seconds", "1e12"}), HasSubstr("a billion at most"));
+  EXPECT_THAT(refusal({"--steps", "0.5"}), HasSubstr("--steps: '0.5' is not a whole number"));
+  EXPECT_THAT(refusal({"--seconds", "1e12"}), HasSubstr("and up to 1000000000"));
   EXPECT_THAT(refusal({}), HasSubstr("--seconds or --steps"));
+  EXPECT_THAT(refusal({"--steps", "1", "--split", "sideways"}), HasSubstr("--split: sideways not"));
+  EXPECT_THAT(refusal({"--steps", "1", "--speed", "2"}), HasSubstr("--speed: unknown"));
+  EXPECT_THAT(refusal({"--steps"}),
+              HasSubstr("RECIPES.json and -o are needed"));  // it takes the name that follows
+}
+
+TEST(StudyOptions, AreThoseOfATrainingAndAFewMore) {
+  const std::string usage = study_usage();
+  for (const TrainingOption& option : training_options())
+    EXPECT_THAT(usage, HasSubstr(option.name));
+  EXPECT_THAT(usage, HasSubstr("--claims FOLDER"));
 }
 
 }  // namespace

@@ -1,101 +1,24 @@
 // Small islands on the CPU. Each test loads libtorch, so there are few.
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "base/random.hpp"
 #include "learn/plain_vectors.hpp"
 #include "policy/recipes.hpp"
 #include "tests/support/learn/small_learner.hpp"
+#include "tests/support/train/every_kind.hpp"
 #include "tests/support/train/every_policy.hpp"
 #include "tests/support/train/merge_agreement.hpp"
 #include "train/simulated_carrier.hpp"
-#include "train/study.hpp"
+#include "train/trainer.hpp"
 
 namespace cotillion {
 namespace {
 
+using testing::all_kinds;
 using testing::small_learner;
-
-Corpus text_for(int islands, Split split = Split::kAlike) {
-  return *make_corpus(synthetic_documents(1, 200'000, islands), islands, split, 1, 4096);
-}
-
-Recipe recipe_of(const std::string& name, decltype(Recipe::kind) kind) {
-  Recipe recipe{{}, std::move(kind)};
-  recipe.name = name;
-  recipe.islands = {"A", "B", "C"};
-  recipe.shares = {1.0 / 3, 1.0 / 3, 1.0 / 3};
-  recipe.step_time = 0.1;
-  return recipe;
-}
-
-std::vector<RecipeRound> pairs() {
-  std::vector<RecipeRound> rounds;
-  for (const std::vector<double>& mixing : std::vector<std::vector<double>>{
-           {0.5, 0.5, 0, 0.5, 0.5, 0, 0, 0, 1}, {1, 0, 0, 0, 0.5, 0.5, 0, 0.5, 0.5}})
-    rounds.push_back({0.3, mixing, {0, 0, 0}, {0.3, 0.3, 0.3}, false});
-  return rounds;
-}
-
-RotationRecipe whole() {
-  return {.rounds = pairs()};
-}
-
-RotationRecipe streamed() {
-  RotationRecipe rotation = whole();
-  rotation.fragments = 2;
-  for (RecipeRound& round : rotation.rounds) {
-    round.leaves = {0, 0.1, 0, 0.1, 0, 0.1};
-    round.arrives = {0.1, 0.2, 0.1, 0.2, 0.1, 0.2};
-  }
-  return rotation;
-}
-
-RotationRecipe lossy() {
-  RotationRecipe rotation = whole();
-  rotation.lost = 0.1;
-  rotation.own_for_missing = true;
-  rotation.own_weight = 0.7;
-  return rotation;
-}
-
-RotationRecipe pushed() {
-  RotationRecipe rotation = whole();
-  rotation.momentum = 0.3;
-  rotation.momentum_at_sender = true;
-  return rotation;
-}
-
-std::vector<Recipe> all_kinds() {
-  return {recipe_of("whole", whole()),
-          recipe_of("streamed", streamed()),
-          recipe_of("lossy, with own weight", lossy()),
-          recipe_of("momentum at the sender", pushed()),
-          recipe_of("gossip", GossipRecipe{pairs(), 5}),
-          recipe_of("synchronous", SynchronousRecipe{0.3}),
-          recipe_of("local SGD", OuterRecipe{5, 0.3}),
-          recipe_of("DiLoCo", OuterRecipe{5, 0.3, true, 0.7, 0.5}),
-          recipe_of("Streaming DiLoCo", StreamingRecipe{.steps = 5,
-                                                        .fragments = 2,
-                                                        .overlap = 2,
-                                                        .outer_rate = 0.7,
-                                                        .momentum = 0.5,
-                                                        .keep = 0.5}),
-          recipe_of("eager DiLoCo", EagerRecipe{5, 0.3, 0.7, 0.5}),
-          recipe_of("NoLoCo", PairsRecipe{pairs(), 5, 0.7, 0.5}),
-          recipe_of("HALoS", ServersRecipe{.rounds = pairs(),
-                                           .steps = 5,
-                                           .exchange = 0.3,
-                                           .every = 2,
-                                           .overlap = 4,
-                                           .server_weight = 0.25,
-                                           .outer_rate = 0.7,
-                                           .momentum = 0.5})};
-}
+using testing::text_for;
 
 TEST(TorchLearner, EveryPolicyLearnsMoreThanHowOftenBytesCome) {
   const Corpus corpus = text_for(3);
@@ -286,38 +209,6 @@ TEST(TorchLearner, AnIslandKeepsOneCopyBeyondModelAndOptimizer) {
   EXPECT_EQ(looked, int(expected.size()));
 }
 
-TEST(TorchLearner, AResumedRunEndsWithTheSameLosses) {
-  const std::string file = ::testing::TempDir() + "cotillion-checkpoint";
-  std::remove(file.c_str());
-  const Corpus corpus = text_for(3);
-  Recipe recipe = all_kinds()[2];
-  TrainingSettings settings;
-  settings.seconds = 6;
-  settings.evaluations = 3;
-  settings.checkpoint = file;
-  settings.resume = true;
-  const auto whole = make_learner(small_learner(3));
-  TrainingSettings without = settings;
-  without.checkpoint.clear();
-  const Training expected = train(*whole, recipe, corpus, *model_named("mlp"), without);
-  EXPECT_EQ(expected.steps, 60);
-  const auto first = make_learner(small_learner(3));
-  const Training stopped = train(*first, recipe, corpus, *model_named("mlp"), settings,
-                                 [](const Progress& at) { return at.step == 25; });
-  EXPECT_FALSE(stopped.finished);
-  const auto second = make_learner(small_learner(3));
-  const Training resumed = train(*second, recipe, corpus, *model_named("mlp"), settings);
-  EXPECT_TRUE(resumed.finished);
-  ASSERT_EQ(resumed.points.size(), expected.points.size());
-  for (std::size_t p = 0; p < expected.points.size(); ++p) {
-    EXPECT_EQ(resumed.points[p].loss_of_mean, expected.points[p].loss_of_mean);
-    EXPECT_EQ(resumed.points[p].training_loss, expected.points[p].training_loss);
-    EXPECT_EQ(resumed.points[p].distance, expected.points[p].distance);
-  }
-  std::remove(file.c_str());
-  std::remove((file + ".models").c_str());
-}
-
 // Packets of real models through real edges do what the formula does, whether rounds are whole
 // numbers of steps or not: all go by the same clock.
 TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
@@ -375,106 +266,6 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
       }
     }
   }
-}
-
-TEST(TorchLearner, AStudyRunsEachRecipeOnceForEachSeed) {
-  StudySettings settings;
-  settings.model = "mlp";
-  settings.data = "synthetic:100kB";
-  settings.seeds = {1, 2};
-  settings.learner = small_learner(3);
-  settings.training.steps = 4;
-  settings.training.evaluations = 1;
-  const auto study = prepare(settings, 3);
-  ASSERT_TRUE(study.has_value()) << study.error().message;
-  int carriers = 0;
-  std::size_t told = 0;
-  StudyEvents events;
-  events.learner = make_learner;
-  events.carrier = [&](const Recipe&, std::int64_t elements, std::int64_t steps) {
-    ++carriers;
-    EXPECT_GT(elements, 1000);
-    EXPECT_EQ(steps, 4);
-    return std::unique_ptr<Carrier>();
-  };
-  events.finished = [&](const std::vector<Training>& so_far) { told = so_far.size(); };
-  const std::vector<Recipe> recipes = {all_kinds()[0], all_kinds()[5]};
-  auto trainings = run_study(settings, *study, recipes, {}, events);
-  ASSERT_EQ(trainings.size(), 4u);
-  EXPECT_EQ(told, 4u);
-  EXPECT_EQ(carriers, 4);
-  // The same first values and text for all of a seed, and others for another.
-  EXPECT_EQ(trainings[0].points[0].loss_of_mean, trainings[1].points[0].loss_of_mean);
-  EXPECT_NE(trainings[0].points[0].loss_of_mean, trainings[2].points[0].loss_of_mean);
-  settings.seeds = {1, 2, 3};
-  trainings = run_study(settings, *study, recipes, std::move(trainings), events);
-  EXPECT_EQ(trainings.size(), 6u);
-  EXPECT_EQ(carriers, 6);
-  // Another text of the same name has been read by nobody yet.
-  Study other = *study;
-  other.corpus.unigram_entropy += 0.1;
-  settings.seeds = {1};
-  EXPECT_EQ(run_study(settings, other, recipes, std::move(trainings), events).size(), 8u);
-}
-
-TEST(TorchLearner, ATextIsCalledByItsOwnNameWhereverItLies) {
-  const std::filesystem::path folder = ::testing::TempDir() + "cotillion-text-name/manuals";
-  std::filesystem::create_directories(folder);
-  for (int n = 0; n < 32; ++n)
-    std::ofstream(folder / (std::to_string(n) + ".txt")) << std::string(4000, char('a' + n % 26));
-  StudySettings settings;
-  settings.model = "mlp";
-  for (const std::string& data : {folder.string(), folder.string() + "/"}) {
-    settings.data = data;
-    const auto study = prepare(settings, 3);
-    ASSERT_TRUE(study.has_value()) << study.error().message;
-    EXPECT_EQ(study->corpus.name, "manuals, alike");
-  }
-  std::filesystem::remove_all(folder.parent_path());
-}
-
-TEST(TorchLearner, AStudyThatWasStoppedGoesOnWhereItWas) {
-  const std::string file = ::testing::TempDir() + "cotillion-study";
-  StudySettings settings;
-  settings.model = "mlp";
-  settings.data = "synthetic:100kB";
-  settings.learner = small_learner(3);
-  settings.training.steps = 12;
-  settings.training.evaluations = 2;
-  const auto study = prepare(settings, 3);
-  ASSERT_TRUE(study.has_value()) << study.error().message;
-  StudyEvents events;
-  events.learner = make_learner;
-  const std::vector<Recipe> recipes = {all_kinds()[0], all_kinds()[1]};
-  const auto expected = run_study(settings, *study, recipes, {}, events);
-  settings.training.checkpoint = file;
-  settings.training.resume = true;
-  events.progress = [](const Recipe& recipe, std::uint64_t, const Progress& at,
-                       const ClockSummary&) { return recipe.name == "streamed" && at.step == 7; };
-  EXPECT_FALSE(run_study(settings, *study, recipes, {}, events).back().finished);
-  events.progress = {};
-  int made = 0;
-  events.learner = [&](const LearnerSettings& learner) {
-    ++made;
-    return make_learner(learner);
-  };
-  // Others, in its place, are told that it is not theirs.
-  EXPECT_THROW((void)run_study(settings, *study, {recipes[1], recipes[0]}, {}, events),
-               WrongCheckpoint);
-  // So are those who would go on in another way.
-  StudySettings changed = settings;
-  changed.training.warmup = 3;
-  EXPECT_THROW((void)run_study(changed, *study, recipes, {}, events), WrongCheckpoint);
-  made = 0;
-  const auto resumed = run_study(settings, *study, recipes, {}, events);
-  EXPECT_EQ(made, 1);  // the first was over
-  ASSERT_EQ(resumed.size(), 2u);
-  for (std::size_t r = 0; r < 2; ++r) {
-    EXPECT_TRUE(resumed[r].finished);
-    EXPECT_EQ(resumed[r].points.back().loss_of_mean, expected[r].points.back().loss_of_mean);
-  }
-  for (const char* left : {"", ".1", ".2", ".1.models", ".2.models"})
-    EXPECT_FALSE(std::ifstream(file + left).good()) << left;
 }
 
 TEST(TorchLearner, ATransformerLearnsOnItsOwnIslandToo) {
