@@ -13,45 +13,40 @@
 #include "lab/scale.hpp"
 #include "lab/steady.hpp"
 #include "policy/merge_settings.hpp"
-#include "policy/rotation_clock.hpp"
 #include "train/lab_island.hpp"
+#include "train/packet_carrier.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr Duration kComes{60'000'000'000'000};   // a process, from its start to the socket
 constexpr Duration kSetUp{180'000'000'000'000};  // its learner is made and it has joined
-constexpr Duration kExchanges{
-    300'000'000'000'000};  // it waits for corrections with deadlines of its own
+// Longer than any deadline of its own for corrections.
+constexpr Duration kExchanges{300'000'000'000'000};
 constexpr Duration kEnds{1'000'000'000'000};
 
-class Lab final : public Carrier {
+class Lab final : public PacketCarrier {
  public:
   Lab(const PacketisedPlan& played, std::int64_t steps, const LabTrainingSettings& settings,
       RemoteLearner& learner, std::function<void(const LabTrainingAccount&)> told)
-      : played_(played),
+      : PacketCarrier(played, rounds_within(played.recipe, steps) + 1),
         settings_(settings),
         learner_(learner),
-        told_(std::move(told)),
-        clock_(played_.recipe),
-        schedule_(make_step_schedule(played_.recipe)) {
+        told_(std::move(told)) {
     play_.program = settings.program;
     play_.folder = settings.folder;
-    play_.rounds = rounds_within(played_.recipe, steps) + 1;
+    play_.rounds = rounds_;
     play_.grace = to_text(played_.job_settings.grace);
     play_.exchange = played_.job_settings.exchange == Exchange::kWhole ? "whole" : "streamed";
-    const RotationRecipe& rotation = rotation_of(played_.recipe);
-    play_.fragments = rotation.fragments;
+    play_.fragments = rotation().fragments;
     // Where training code does the merging, agents bring average − S.
-    play_.progress_kept = looks_at_the_model(rotation) ? 1 : rotation.progress;
-    play_.missing = rotation.own_for_missing ? "own" : "mean";
+    play_.progress_kept = looks_at_the_model(rotation()) ? 1 : rotation().progress;
+    play_.missing = rotation().own_for_missing ? "own" : "mean";
     play_.element = name_of(played_.job_settings.element);
     play_.exponent = kGridExponent;
     play_.rehearse = false;
   }
   ~Lab() override { take_leave(); }
-  Lab(const Lab&) = delete;
-  Lab& operator=(const Lab&) = delete;
 
   [[nodiscard]] Result<void> build() {
     auto text = plan_text(played_.plan);
@@ -72,17 +67,8 @@ class Lab final : public Carrier {
     return start_islands(file);
   }
 
-  [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return clock_.time_after(steps);
-  }
-  void on_gradients(Learner&, std::int64_t) override {}
-  [[nodiscard]] AroundStep around(std::int64_t) const override { return {}; }
-  void between(Learner&, std::int64_t steps, const std::function<void()>& before_merge) override {
-    for (int i = 0; i < island_count(played_.recipe); ++i)
-      if (!clock_.merges(i, steps).empty()) {
-        before_merge();
-        break;
-      }
+ private:
+  void exchange(Learner&, std::int64_t steps) override {
     try {
       (void)learner_.ask_all(Ask::kBetween, bytes_of_value(steps), kExchanges);
     } catch (const std::exception& problem) {
@@ -93,10 +79,6 @@ class Lab final : public Carrier {
     }
     if (steps == 0) await_round_one();
   }
-  [[nodiscard]] bool resumes() const override { return false; }
-  [[nodiscard]] ClockSummary account() const override { return schedule_->account(); }
-
- private:
   // Everybody has something to send now. What befalls links counts its time from the first round.
   void await_round_one() {
     const Instant until = steady_now() + kLabPrepares;
@@ -110,7 +92,7 @@ class Lab final : public Carrier {
     const auto door = listen_at(path);
     if (!door) return Unexpected<Error>{door.error()};
     std::vector<IslandLink> links;
-    for (IslandId i = 0; i < played_.plan.map.island_count(); ++i) {
+    for (IslandId i = 0; i < islands_; ++i) {
       const std::string& name = played_.plan.map.islands[std::size_t(i)].name;
       const std::string who = "the training process of " + name;
       const auto started =
@@ -175,12 +157,9 @@ class Lab final : public Carrier {
     if (told_) told_(account);
   }
 
-  const PacketisedPlan played_;
   const LabTrainingSettings settings_;
   RemoteLearner& learner_;
   const std::function<void(const LabTrainingAccount&)> told_;
-  const RotationClock clock_;
-  const std::unique_ptr<StepSchedule> schedule_;
   PlaySettings play_;
   std::unique_ptr<World> world_;
   std::optional<LabProcesses> processes_;
