@@ -5,12 +5,10 @@
 
 #include <cmath>
 
-#include "plan/named_schedule.hpp"
+#include "policy/recipe_file.hpp"
 #include "policy/rotation_clock.hpp"
 #include "policy/step_schedule.hpp"
 #include "tests/support/plan/plans.hpp"
-#include "train/packetised_plan.hpp"
-#include "train/training_file.hpp"
 
 namespace cotillion {
 namespace {
@@ -176,9 +174,6 @@ TEST(Recipes, CloseRoundsFollowWhenTheBytesHaveLeft) {
   const auto read = read_recipes(Json{{"recipes", {to_json(close)}}}.dump());
   ASSERT_TRUE(read.has_value()) << read.error().message;
   EXPECT_EQ(to_json((*read)[0]), to_json(close));
-  const auto played = packetised(plan, close, 1000);
-  ASSERT_FALSE(played.has_value());
-  EXPECT_THAT(played.error().message, HasSubstr("ideal exchanges"));
 }
 
 TEST(Recipes, CloseRoundsAreRefusedWhereTwoRoundsDoNotFit) {
@@ -223,6 +218,31 @@ TEST(Recipes, EveryNameMakesARecipeThatCanBeCarriedInAFile) {
       for (const VectorMove& move : schedule->after(step)) EXPECT_FALSE(move.islands.empty());
     }
   }
+}
+
+TEST(Recipes, EveryFileHasEveryFieldWhateverItsKind) {
+  const PlanFile plan = paper_plan("all-to-all");
+  const Json rotation = to_json(recipe(plan, "plan"));
+  for (const PolicyName& policy : policy_names()) {
+    const Json json = to_json(recipe(plan, policy.name));
+    for (const auto& [key, value] : rotation.items())
+      EXPECT_TRUE(key == "rounds" || json.contains(key)) << policy.name << ": " << key;
+  }
+  // What a kind does not have is written as what changes nothing, and read with the same care.
+  const auto reason = [](Json json) {
+    return read_recipes(Json{{"recipes", {std::move(json)}}}.dump()).error().message;
+  };
+  Json outer = to_json(recipe(plan, "diloco"));
+  EXPECT_EQ(outer["own_weight"].dump(), "1.0");
+  EXPECT_EQ(outer["nesterov"], true);
+  outer["own_weight"] = 5;
+  EXPECT_THAT(reason(outer), HasSubstr("own_weight: a number from"));
+  Json other = rotation;
+  other["kind"] = "spiral";
+  EXPECT_THAT(reason(other), HasSubstr("no kind is called 'spiral'"));
+  other = rotation;
+  other["wire"] = "f8";
+  EXPECT_THAT(reason(other), HasSubstr("no wire format is called 'f8'"));
 }
 
 TEST(Recipes, RoundsAreAStepOrLonger) {
