@@ -72,7 +72,7 @@ class Trainer {
       StudyEvents events = events_;
       events.learner = load_learner;
       if (exchange == "simulated") simulate(events);
-      if (exchange == "lab") rent_a_lab(events);
+      if (exchange == "lab") use_a_lab(events);
       auto trained = run_study(settings_, *study, named, std::move(trainings_), events);
       if (!trained) return trained;
       trainings_ = std::move(*trained);
@@ -114,7 +114,7 @@ class Trainer {
     };
   }
 
-  void rent_a_lab(StudyEvents& events) {
+  void use_a_lab(StudyEvents& events) {
     go_before_others();
     events.learner = [this](const LearnerSettings& settings) -> std::unique_ptr<Learner> {
       one_ = settings;

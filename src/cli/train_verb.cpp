@@ -324,7 +324,7 @@ void add_exchange_options(CLI::App& train, ExchangeOptions& exchanges) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"ideal", "simulated", "lab"}));
   train.add_option("--faults", exchanges.faults,
-                   "What befalls packets of a simulated exchange or in a lab");
+                   "Faults of links, for a simulated exchange or in a lab");
   train.add_option(
       "--grace", exchanges.grace,
       "How long edges wait for a late packet (default 1ms; with a lab 50ms; times the pace)");
@@ -358,7 +358,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->add_flag("--json", options->json, "Print them as JSON");
   train->callback([options, train, &outcome] {
     if (!options->as_island.empty()) {
-      const auto served = be_lab_island(options->as_island, load_learner);
+      const auto served = serve_lab_island(options->as_island, load_learner);
       if (!served) throw Stop{kWorldFailed, served.error().message};
       return;
     }

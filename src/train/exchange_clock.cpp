@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "exchange/clock.hpp"
 #include "job/roles.hpp"
 
@@ -122,6 +123,7 @@ Result<void> ExchangeClock::take(const DueExchange& due, Learner& learner) {
     ++account_.corrections;
     region_.done(*correction);
   }
+  COTILLION_CHECK(taken >= round);
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.hpp"
 #include "protocol/job.hpp"
 #include "protocol/move.hpp"
 
@@ -20,9 +21,11 @@ class FragmentPlaces {
         places_(std::size_t(islands) * std::size_t(job.fragments)) {}
 
   [[nodiscard]] Place& at(int island, int fragment) {
+    COTILLION_CHECK(island >= 0 && fragment >= 0 && fragment < fragments_);
     return places_[std::size_t(island) * std::size_t(fragments_) + std::size_t(fragment)];
   }
   [[nodiscard]] Span span(int fragment) const {
+    COTILLION_CHECK(fragment >= 0 && fragment < fragments_);
     return span_of(fragment, fragments_, elements_, grain_);
   }
   [[nodiscard]] std::span<float> part(std::vector<float>& model, int fragment) const {

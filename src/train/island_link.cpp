@@ -95,7 +95,7 @@ Result<void> IslandLink::ask(Ask what, std::string_view body) {
   return write(std::uint32_t(what), body);
 }
 
-Result<IslandLink::Question> IslandLink::hear(Duration timeout) {
+Result<IslandLink::Question> IslandLink::receive(Duration timeout) {
   auto came = piece(timeout);
   if (!came) return Unexpected<Error>{came.error()};
   return Question{Ask(came->word), std::move(came->body)};
@@ -119,20 +119,20 @@ Result<std::string> IslandLink::answered(Duration timeout) {
 Result<Descriptor> listen_at(const std::string& path) {
   const auto address = address_of(path);
   if (!address) return Unexpected<Error>{address.error()};
-  Descriptor door(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!door.is_open()) return refused("socket");
-  if (::bind(door.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
-      ::listen(door.get(), 128) != 0)
+  Descriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!listener.is_open()) return refused("socket");
+  if (::bind(listener.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0 ||
+      ::listen(listener.get(), 128) != 0)
     return refused(path.c_str());
-  return door;
+  return listener;
 }
 
-Result<IslandLink> accept_at(const Descriptor& door, Duration timeout) {
-  if (!ready(door.get(), POLLIN, wall_clock_now() + timeout.ps / 1000))
+Result<IslandLink> accept_at(const Descriptor& listener, Duration timeout) {
+  if (!ready(listener.get(), POLLIN, wall_clock_now() + timeout.ps / 1000))
     return failure("nobody came");
-  Descriptor guest(::accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!guest.is_open()) return refused("accept");
-  return IslandLink(std::move(guest));
+  Descriptor connection(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connection.is_open()) return refused("accept");
+  return IslandLink(std::move(connection));
 }
 
 Result<IslandLink> connect_to(const std::string& path) {

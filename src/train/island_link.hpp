@@ -1,4 +1,4 @@
-// Between whoever conducts a training in a lab and the process of one island: questions and answers
+// The link between a training in a lab and the process of one of its islands: questions and answers
 // over a Unix socket, one at a time. Models travel between islands by the daemons alone; this
 // carries batches, losses and what is looked at.
 #pragma once
@@ -46,7 +46,7 @@ class IslandLink {
     Ask what = Ask::kLeave;
     std::string body;
   };
-  [[nodiscard]] Result<Question> hear(Duration timeout);
+  [[nodiscard]] Result<Question> receive(Duration timeout);
   [[nodiscard]] Result<void> answer(std::string_view body);
   [[nodiscard]] Result<void> refuse(std::string_view reason);
   // An Error is the other side's reason, or that it said nothing for so long.
@@ -88,7 +88,7 @@ template <class Value>
 
 // At this path, which must not exist; and whoever comes there within that time.
 [[nodiscard]] Result<Descriptor> listen_at(const std::string& path);
-[[nodiscard]] Result<IslandLink> accept_at(const Descriptor& door, Duration timeout);
+[[nodiscard]] Result<IslandLink> accept_at(const Descriptor& listener, Duration timeout);
 [[nodiscard]] Result<IslandLink> connect_to(const std::string& path);
 
 }  // namespace cotillion

@@ -1,4 +1,4 @@
-// Questions and answers between whoever conducts a training and an island's process.
+// Questions and answers between a training and an island's process.
 #include "train/island_link.hpp"
 
 #include <gmock/gmock.h>
@@ -29,22 +29,22 @@ class Links : public ::testing::Test {
 };
 
 TEST_F(Links, CarryLongQuestionsAndAnswers) {
-  const auto door = listen_at(path_);
-  ASSERT_TRUE(door.has_value()) << door.error().message;
+  const auto listener = listen_at(path_);
+  ASSERT_TRUE(listener.has_value()) << listener.error().message;
   const std::vector<float> model(1'000'000, 0.5F);
   std::thread island([&] {
     auto link = connect_to(path_);
     ASSERT_TRUE(link.has_value());
-    auto question = link->hear(kLong);
+    auto question = link->receive(kLong);
     ASSERT_TRUE(question.has_value());
     EXPECT_EQ(question->what, Ask::kModel);
     EXPECT_TRUE(link->answer(bytes_of_values(model)).has_value());
-    question = link->hear(kLong);
+    question = link->receive(kLong);
     ASSERT_TRUE(question.has_value());
     EXPECT_EQ(value_of<double>(question->body), 0.25);
     EXPECT_TRUE(link->refuse("it rains").has_value());
   });
-  auto link = accept_at(*door, kLong);
+  auto link = accept_at(*listener, kLong);
   ASSERT_TRUE(link.has_value()) << link.error().message;
   ASSERT_TRUE(link->ask(Ask::kModel, "").has_value());
   const auto answer = link->answered(kLong);
@@ -60,11 +60,11 @@ TEST_F(Links, CarryLongQuestionsAndAnswers) {
 }
 
 TEST_F(Links, WaitForNobodyForEver) {
-  const auto door = listen_at(path_);
-  ASSERT_TRUE(door.has_value());
-  EXPECT_EQ(accept_at(*door, kSoon).error().message, "nobody came");
+  const auto listener = listen_at(path_);
+  ASSERT_TRUE(listener.has_value());
+  EXPECT_EQ(accept_at(*listener, kSoon).error().message, "nobody came");
   auto silent = connect_to(path_);
-  auto link = accept_at(*door, kLong);
+  auto link = accept_at(*listener, kLong);
   ASSERT_TRUE(link.has_value());
   EXPECT_EQ(link->answered(kSoon).error().message, "it says nothing");
 }

@@ -46,7 +46,7 @@ class Lab final : public PacketCarrier {
     play_.exponent = kGridExponent;
     play_.rehearse = false;
   }
-  ~Lab() override { take_leave(); }
+  ~Lab() override { shut_down(); }
 
   [[nodiscard]] Result<void> build() {
     auto text = plan_text(played_.plan);
@@ -79,7 +79,7 @@ class Lab final : public PacketCarrier {
     }
     if (steps == 0) await_round_one();
   }
-  // Everybody has something to send now. What befalls links counts its time from the first round.
+  // Everybody has something to send now. The time of faults counts from the first round.
   void await_round_one() {
     const Instant until = steady_now() + kLabPrepares;
     while (!processes_->playing() && !processes_->code() && steady_now() < until)
@@ -88,9 +88,9 @@ class Lab final : public PacketCarrier {
   }
   // One after the other comes to the socket; which one it is follows from the order of starting.
   [[nodiscard]] Result<void> start_islands(const std::string& plan) {
-    const std::string path = settings_.folder + "/conductor.sock";
-    const auto door = listen_at(path);
-    if (!door) return Unexpected<Error>{door.error()};
+    const std::string path = settings_.folder + "/training.sock";
+    const auto listener = listen_at(path);
+    if (!listener) return Unexpected<Error>{listener.error()};
     std::vector<IslandLink> links;
     for (IslandId i = 0; i < islands_; ++i) {
       const std::string& name = played_.plan.map.islands[std::size_t(i)].name;
@@ -98,7 +98,7 @@ class Lab final : public PacketCarrier {
       const auto started =
           processes_->start(who, {NamespaceRole::Kind::kIsland, i}, {"train", "--as-island", path});
       if (!started) return Unexpected<Error>{started.error()};
-      auto link = accept_at(*door, kComes);
+      auto link = accept_at(*listener, kComes);
       if (!link) return Unexpected<Error>{link.error().within(who)};
       LabIslandSetup setup;
       setup.learner = settings_.learner;
@@ -130,7 +130,7 @@ class Lab final : public PacketCarrier {
   }
 
   // Training code that leaves a job in play takes its island out of it: the job ends first.
-  void take_leave() {
+  void shut_down() {
     if (!world_) return;
     LabTrainingAccount account;
     try {

@@ -13,13 +13,13 @@ namespace cotillion {
 namespace {
 
 constexpr Duration kJoins{120'000'000'000'000};
-// Whoever conducts may evaluate, or wait for other islands, for this long between two questions.
+// The training may evaluate, or wait for other islands, for this long between two questions.
 constexpr Duration kIdle{600'000'000'000'000};
 constexpr int kBehindTheDaemons = 5;  // nice
 
-class Trainee {
+class LabIsland {
  public:
-  Trainee(const LabIslandSetup& setup, PacketisedPlan played, std::unique_ptr<Learner> learner)
+  LabIsland(const LabIslandSetup& setup, PacketisedPlan played, std::unique_ptr<Learner> learner)
       : setup_(setup), played_(std::move(played)), learner_(std::move(learner)) {}
 
   [[nodiscard]] Result<void> join() {
@@ -131,7 +131,7 @@ Result<LabIslandSetup> read_lab_island(const std::string& text) {
   return setup;
 }
 
-Result<void> be_lab_island(
+Result<void> serve_lab_island(
     const std::string& socket,
     const std::function<std::unique_ptr<Learner>(const LearnerSettings&)>& make) {
   (void)::setpriority(PRIO_PROCESS, 0, kBehindTheDaemons);
@@ -141,10 +141,10 @@ Result<void> be_lab_island(
     (void)link->refuse(error.message);
     return Unexpected<Error>{error};
   };
-  std::optional<Trainee> trainee;
+  std::optional<LabIsland> island;
   for (;;) {
-    const auto question = link->hear(kIdle);
-    if (!question) return Unexpected<Error>{question.error().within("whoever conducts")};
+    const auto question = link->receive(kIdle);
+    if (!question) return Unexpected<Error>{question.error().within("the training")};
     if (question->what == Ask::kLeave) return {};
     try {
       if (question->what == Ask::kSetUp) {
@@ -152,13 +152,13 @@ Result<void> be_lab_island(
         if (!setup) return refuse(setup.error());
         auto played = played_by(*setup);
         if (!played) return refuse(played.error());
-        trainee.emplace(*setup, std::move(*played), make(setup->learner));
-        if (const auto joined = trainee->join(); !joined) return refuse(joined.error());
+        island.emplace(*setup, std::move(*played), make(setup->learner));
+        if (const auto joined = island->join(); !joined) return refuse(joined.error());
         if (auto told = link->answer(""); !told) return told;
         continue;
       }
-      if (!trainee) return refuse({"it has not been set up"});
-      const auto answer = trainee->reply(question->what, question->body);
+      if (!island) return refuse({"it has not been set up"});
+      const auto answer = island->reply(question->what, question->body);
       if (!answer) return refuse(answer.error());
       if (auto told = link->answer(*answer); !told) return told;
     } catch (const std::exception& problem) {

@@ -23,9 +23,9 @@ struct LabIslandSetup {
 [[nodiscard]] std::string to_text(const LabIslandSetup& setup);
 [[nodiscard]] Result<LabIslandSetup> read_lab_island(const std::string& text);
 
-// Serves whoever conducts the training and listens at that socket, until it is told to leave or is
+// Serves the training that listens at that socket, until it is told to leave or is
 // left alone. What went wrong, or nothing.
-[[nodiscard]] Result<void> be_lab_island(
+[[nodiscard]] Result<void> serve_lab_island(
     const std::string& socket,
     const std::function<std::unique_ptr<Learner>(const LearnerSettings&)>& make);
 

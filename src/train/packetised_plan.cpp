@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "job/roles.hpp"
 #include "policy/payload_plan.hpp"
 #include "policy/rotation_clock.hpp"
@@ -182,11 +183,11 @@ Result<PacketisedPlan> packetised(const PlanFile& plan, const Recipe& recipe, st
                                    kLatencyMax.ps / latency.ps));
   const bool streamed =
       rotation.fragments > 1 || rotation.rounds[0].arrives.front() < rotation.rounds[0].length;
-  const JobSettings cast =
+  const JobSettings job =
       job_settings_for(rotation, streamed ? Exchange::kStreamed : Exchange::kWhole, settings.grace);
-  const Bytes payload{std::int64_t(bytes_of(cast.element)) * elements};
+  const Bytes payload{std::int64_t(bytes_of(job.element)) * elements};
   PacketisedPlan played{
-      scaled_to(with_payload_and_steps(plan, recipe.payload, recipe.step_time), payload), cast,
+      scaled_to(with_payload_and_steps(plan, recipe.payload, recipe.step_time), payload), job,
       recipe, settings.pace};
   slow_down(played.plan, settings.pace);
   const auto assignment = JobAssignment::make(played.plan, played.job_settings);
@@ -196,6 +197,8 @@ Result<PacketisedPlan> packetised(const PlanFile& plan, const Recipe& recipe, st
   for (std::size_t k = 0; k < made.rounds.size(); ++k)
     made.rounds[k] =
         timed(*assignment, RoundId(k + 1), rotation.rounds[k], island_count(recipe), settings.pace);
+  for (std::size_t k = 1; k < made.rounds.size(); ++k)
+    COTILLION_CHECK(made.rounds[k].leaves.size() == made.rounds[0].leaves.size());
   const std::string why = why_not_by_the_clock(played.recipe);
   if (!why.empty()) return failure("packet by packet: " + why);
   return played;

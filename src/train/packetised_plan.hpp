@@ -18,7 +18,7 @@ struct PacketisedPlan {
   int pace = 1;  // the plan's times are so many times the recipe's
 };
 
-// How a job is cast that plays a recipe.
+// The settings of a job that exchanges by a recipe.
 [[nodiscard]] JobSettings job_settings_for(const RotationRecipe& recipe, Exchange exchange,
                                            Duration grace);
 
@@ -28,7 +28,7 @@ struct PacketisedPlan {
 // The same on links that are so many times longer and slower: everything takes so many times as
 // long.
 void slow_down(PlanFile& plan, int pace);
-// And what befalls them, at the plan's times.
+// And their faults, at the plan's times.
 [[nodiscard]] Faults slowed(Faults faults, int pace);
 inline constexpr const char* kFaultsOfLinksOnly =
     "faults of islands, edges and clocks are simulated, not trained under: all islands step "

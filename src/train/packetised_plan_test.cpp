@@ -19,7 +19,7 @@ PlanFile plan() {
   return testing::plan_file(testing::example_map("isosceles"), "all-to-all", settings);
 }
 
-TEST(PacketisedPlan, FragmentsAreWholePacketsAndRoundsAreThoseOfTheCasting) {
+TEST(PacketisedPlan, FragmentsAreWholePacketsAndRoundsAreThoseOfTheAssignment) {
   const PlanFile made = plan();
   const auto recipe = recipe_for(made, "plan:fragments=3", {});
   ASSERT_TRUE(recipe.has_value());

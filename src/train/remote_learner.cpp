@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -14,6 +16,7 @@ constexpr Duration kComputes{300'000'000'000'000};  // a step or an evaluation o
 }  // namespace
 
 void RemoteLearner::attach(std::vector<IslandLink> links, std::vector<std::string> names) {
+  COTILLION_CHECK(links.size() == names.size());
   links_ = std::move(links);
   names_ = std::move(names);
 }
@@ -26,6 +29,7 @@ void RemoteLearner::leave() {
 std::vector<std::string> RemoteLearner::ask_all(Ask what,
                                                 const std::vector<std::string_view>& bodies,
                                                 Duration timeout) {
+  COTILLION_CHECK(bodies.size() == links_.size());
   const auto failed = [&](std::size_t island, const Error& error) {
     return std::runtime_error(
         fmt::format("the training process of {}: {}", names_[island], error.message));
@@ -46,7 +50,7 @@ std::vector<std::string> RemoteLearner::ask_all(Ask what, std::string_view body,
 }
 
 std::string RemoteLearner::device() const {
-  return fmt::format("{}, a process for each island", eye_->device());
+  return fmt::format("{}, a process for each island", local_->device());
 }
 
 void RemoteLearner::apply(const VectorMove&) {
@@ -54,6 +58,7 @@ void RemoteLearner::apply(const VectorMove&) {
 }
 
 void RemoteLearner::backward(const std::vector<std::uint8_t>& tokens) {
+  COTILLION_CHECK(!links_.empty() && tokens.size() % links_.size() == 0);
   const std::size_t each = tokens.size() / links_.size();
   std::vector<std::string_view> bodies;
   for (std::size_t i = 0; i < links_.size(); ++i)
@@ -97,6 +102,7 @@ std::vector<std::vector<float>> RemoteLearner::models() {
 
 std::vector<float> RemoteLearner::mean_of(const std::vector<std::vector<float>>& models,
                                           const std::vector<double>& shares) {
+  COTILLION_CHECK(!models.empty() && models.size() == shares.size());
   std::vector<float> mean(models[0].size());
   for (std::size_t e = 0; e < mean.size(); ++e) {
     double sum = 0;
@@ -108,8 +114,8 @@ std::vector<float> RemoteLearner::mean_of(const std::vector<std::vector<float>>&
 
 double RemoteLearner::loss_of_mean(const std::vector<double>& shares,
                                    const std::vector<std::uint8_t>& tokens) {
-  eye_->set_row(Buffer::kModel, 0, mean_of(models(), shares));
-  return eye_->losses(tokens)[0];
+  local_->set_row(Buffer::kModel, 0, mean_of(models(), shares));
+  return local_->losses(tokens)[0];
 }
 
 Learner::Disagreement RemoteLearner::disagreement(const std::vector<double>& shares) {

@@ -10,8 +10,8 @@ namespace cotillion {
 
 class RemoteLearner final : public Learner {
  public:
-  // `eye` is one island's learner here: it looks at averaged models.
-  explicit RemoteLearner(std::unique_ptr<Learner> eye) : eye_(std::move(eye)) {}
+  // `local` is one island's learner in this process: it evaluates averaged models.
+  explicit RemoteLearner(std::unique_ptr<Learner> local) : local_(std::move(local)) {}
 
   // By island, each set up already.
   void attach(std::vector<IslandLink> links, std::vector<std::string> names);
@@ -23,7 +23,7 @@ class RemoteLearner final : public Learner {
                                    Duration timeout);
   std::vector<std::string> ask_all(Ask what, std::string_view body, Duration timeout);
 
-  [[nodiscard]] std::int64_t parameters() const override { return eye_->parameters(); }
+  [[nodiscard]] std::int64_t parameters() const override { return local_->parameters(); }
   [[nodiscard]] std::string device() const override;
   // The most that one of them has, times their number.
   [[nodiscard]] Memory memory() override;
@@ -49,7 +49,7 @@ class RemoteLearner final : public Learner {
   [[nodiscard]] static std::vector<float> mean_of(const std::vector<std::vector<float>>& models,
                                                   const std::vector<double>& shares);
 
-  std::unique_ptr<Learner> eye_;
+  std::unique_ptr<Learner> local_;
   std::vector<IslandLink> links_;
   std::vector<std::string> names_;
 };

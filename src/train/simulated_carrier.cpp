@@ -40,8 +40,8 @@ class Simulated final : public SimulatorCarrier<OfferPlace> {
   ~Simulated() override { end(); }
 
  private:
-  // Training's side. Copies before merges: what is merged after the same step befalls the copy over
-  // there.
+  // Training's side. Copies before merges: what is merged after the same step is applied to the
+  // copy over there.
   void exchange(Learner& learner, std::int64_t steps) override {
     if (steps == 0) begin();
     for (int island = 0; island < islands_; ++island)

@@ -8,6 +8,7 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "base/check.hpp"
 #include "policy/rotation_clock.hpp"
 #include "train/run_identity.hpp"
 #include "train/training_file.hpp"
@@ -95,12 +96,15 @@ class Run {
     const double gone = carrier_.time_after(step) / carrier_.time_after(last_);
     const double cosine = (1 + std::cos(std::numbers::pi * std::min(1.0, gone))) / 2;
     const double highest = recipe_.learning_rate > 0 ? recipe_.learning_rate : settings_.rate;
+    COTILLION_CHECK(warm >= 0 && warm <= 1 && cosine >= 0 && cosine <= 1);
     return highest * warm * (settings_.rate_last + (1 - settings_.rate_last) * cosine);
   }
 
   // False when there is nothing left to train.
   bool take_step() {
     ++step_;
+    COTILLION_CHECK(step_ <= last_);
+    COTILLION_CHECK(carrier_.time_after(step_) >= carrier_.time_after(step_ - 1));
     learner_.backward(draw_batch(corpus_, settings_.seed, step_, settings_.batch, context_));
     ++unread_;
     carrier_.on_gradients(learner_, step_);
@@ -160,6 +164,7 @@ class Run {
     // A model that has diverged is no distance from anywhere; and no file holds such numbers.
     for (double* const value : {&point.training_loss, &point.distance, &point.norm})
       if (!(std::abs(*value) <= kHuge)) *value = 0;
+    COTILLION_CHECK(result_.points.empty() || result_.points.back().step <= step);
     result_.points.push_back(std::move(point));
     training_loss_ = training_steps_ = distance_ = distances_ = 0;
   }
