@@ -80,9 +80,13 @@ TEST(PacketisedPlan, RefusesWhatPacketsDoNotPlay) {
   const auto rival = recipe_for(made, "synchronous", {});
   ASSERT_TRUE(rival.has_value());
   EXPECT_THAT(packetised(made, *rival, 1000).error().message, HasSubstr("the plan's own policy"));
-  const auto close = recipe_for(made, "plan:fragments=3,rounds=close", {});
+  const PlanFile large =
+      testing::nine_city_plan("triangles", Bytes{32'000'000'000}, Bytes{1'000'000'000});
+  RecipeSettings stepped;
+  stepped.step_time = 0.169;
+  const auto close = recipe_for(large, "plan:fragments=8,rounds=close,progress=0.5", stepped);
   ASSERT_TRUE(close.has_value()) << close.error().message;
-  EXPECT_THAT(packetised(made, *close, 1000).error().message, HasSubstr("ideal exchanges"));
+  EXPECT_THAT(packetised(large, *close, 1000).error().message, HasSubstr("ideal exchanges"));
   RecipeSettings weighted;
   weighted.shares = {1, 2, 1};
   const auto unequal = recipe_for(made, "plan", weighted);

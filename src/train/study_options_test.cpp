@@ -48,8 +48,8 @@ TEST(StudyOptions, RefuseNumbersThatMeanNothing) {
   EXPECT_THAT(refusal({}), HasSubstr("--seconds or --steps"));
   EXPECT_THAT(refusal({"--steps", "1", "--split", "sideways"}), HasSubstr("--split: sideways not"));
   EXPECT_THAT(refusal({"--steps", "1", "--speed", "2"}), HasSubstr("--speed: unknown"));
-  EXPECT_THAT(refusal({"--steps"}),
-              HasSubstr("RECIPES.json and -o are needed"));  // it takes the name that follows
+  // It takes the name that follows for its value.
+  EXPECT_THAT(refusal({"--steps"}), HasSubstr("'recipes.json' is not a whole number"));
 }
 
 TEST(StudyOptions, AreThoseOfATrainingAndAFewMore) {
