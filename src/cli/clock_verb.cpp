@@ -9,7 +9,7 @@
 namespace cotillion::cli {
 namespace {
 
-void run(bool json, Outcome& outcome) {
+void run_clock(bool json, Outcome& outcome) {
   const ClockTrust trust = ask_clock_trust();
   const bool known = trust.estimate.known();
   if (json)
@@ -31,7 +31,7 @@ void add_clock(CLI::App& app, Outcome& outcome) {
       "clock",
       "Say how exact this machine's clock is, and who says so: PTP, chrony or the kernel.");
   verb->add_flag("--json", *json, "Print one JSON object instead of text");
-  verb->callback([json, &outcome] { run(*json, outcome); });
+  verb->callback([json, &outcome] { run_clock(*json, outcome); });
 }
 
 }  // namespace cotillion::cli

@@ -13,7 +13,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options : Settings {
+struct CompareOptions : Settings {
   int local_steps = 8;
   int diloco_steps = 50;
   std::uint64_t seed = 1;
@@ -43,7 +43,7 @@ Plan planned(const std::string& path, const NetworkModel& network, const PlanSet
   return make_plan(network, *schedule, settings);
 }
 
-void run(const Options& options) {
+void run_compare(const CompareOptions& options) {
   const LoadedMap loaded = load_map(options);
   const Routes routes(loaded.map);
   const NetworkModel network(loaded.map, routes, network_settings(options));
@@ -71,7 +71,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_compare(CLI::App& app, Outcome&) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   CLI::App* compare = app.add_subcommand(
       "compare", "Put every schedule beside what people use today, in one table, best first.");
   add_settings(*compare, *options);
@@ -93,7 +93,7 @@ void add_compare(CLI::App& app, Outcome&) {
                    "Order of the ring, as LON,NYC,… (default: the best is found)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  compare->callback([options] { run(*options); });
+  compare->callback([options] { run_compare(*options); });
 }
 
 }  // namespace cotillion::cli

@@ -22,7 +22,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options {
+struct CoordinatorOptions {
   std::string plan;
   std::string listen = "127.0.0.1:29800";
   int rounds = 0;
@@ -49,7 +49,7 @@ Element element_of(const std::string& name) {
   return Element::kF32;
 }
 
-CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
+CoordinatorSettings settings_of(const CoordinatorOptions& options, const PlanFile& plan) {
   CoordinatorSettings settings;
   settings.version = provenance().version;
   settings.zero = wall_clock_now();
@@ -77,7 +77,7 @@ CoordinatorSettings settings_of(const Options& options, const PlanFile& plan) {
 }
 
 // How the job was played, as far as its outcome does not tell by itself.
-std::vector<std::pair<std::string, std::string>> said_settings(const Options& options) {
+std::vector<std::pair<std::string, std::string>> said_settings(const CoordinatorOptions& options) {
   std::vector<std::pair<std::string, std::string>> said{{"exchange", options.exchange},
                                                         {"grace", options.grace}};
   if (options.exchange == "streamed")
@@ -178,7 +178,7 @@ void warn_of(const cotillion::Outcome& outcome, DaemonLog& said) {
                                {"remedy", "more --grace, better clocks, or idler machines"}});
 }
 
-void run(const Options& options, Outcome& code) {
+void run_coordinator(const CoordinatorOptions& options, Outcome& code) {
   expect_port("--listen", options.listen);
   if (!options.output.empty()) expect_writable(options.output);
   const LoadedPlan loaded = load_plan(options.plan);
@@ -246,7 +246,7 @@ void run(const Options& options, Outcome& code) {
 }  // namespace
 
 void add_coordinator(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CoordinatorOptions>();
   CLI::App* verb = app.add_subcommand(
       "coordinator",
       "Hand a plan to islands and edges, start round one, collect what they report.");
@@ -296,7 +296,7 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
   verb->add_option("-o,--output", options->output, "Write the outcome as JSON");
   verb->add_flag("--json", options->json, "Print the outcome as JSON");
   add_daemon_options(*verb, options->daemon);
-  verb->callback([options, &outcome] { run(*options, outcome); });
+  verb->callback([options, &outcome] { run_coordinator(*options, outcome); });
 }
 
 }  // namespace cotillion::cli

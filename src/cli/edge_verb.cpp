@@ -9,14 +9,14 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options {
+struct EdgeOptions {
   MemberOptions common;
   bool direct = false;
   double lose = 0, lose_sums = 0;
   std::uint64_t seed = 1;
 };
 
-int run(const Options& options) {
+int run_edge(const EdgeOptions& options) {
   const MemberPlace place = place_of(options.common);
   DaemonLog log(log_settings(options.common.daemon, "edge", options.common.island));
   EdgeDaemonSettings settings;
@@ -32,7 +32,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_edge(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EdgeOptions>();
   CLI::App* verb = app.add_subcommand(
       "edge",
       "The daemon in front of an island: sums the streams of its clique and sends one stream in.");
@@ -46,7 +46,7 @@ void add_edge(CLI::App& app, Outcome& outcome) {
                    "Lose this percentage of the packets to the island (default 0)")
       ->check(from_to(0, 100));
   verb->add_option("--seed", options->seed, "Seed of these losses (default 1)")->check(a_seed());
-  verb->callback([options, &outcome] { outcome.code = run(*options); });
+  verb->callback([options, &outcome] { outcome.code = run_edge(*options); });
 }
 
 }  // namespace cotillion::cli

@@ -16,7 +16,7 @@ extern "C" void remember_interrupt(int signal) {
   std::raise(signal);
 }
 
-void install(int signal, struct sigaction& old) {
+void install_handler(int signal, struct sigaction& old) {
   struct sigaction action {};
   action.sa_handler = remember_interrupt;
   sigemptyset(&action.sa_mask);
@@ -30,8 +30,8 @@ void install(int signal, struct sigaction& old) {
 
 Interrupt::Interrupt() {
   interrupted = false;
-  install(SIGINT, old_interrupt_);
-  install(SIGTERM, old_terminate_);
+  install_handler(SIGINT, old_interrupt_);
+  install_handler(SIGTERM, old_terminate_);
 }
 
 Interrupt::~Interrupt() {

@@ -10,13 +10,13 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options {
+struct IslandOptions {
   MemberOptions common;
   std::string socket;
   bool rehearse = false;
 };
 
-int run(const Options& options) {
+int run_island(const IslandOptions& options) {
   const MemberPlace place = place_of(options.common);
   DaemonLog log(log_settings(options.common.daemon, "island", options.common.island));
   IslandDaemonSettings settings;
@@ -38,7 +38,7 @@ int run(const Options& options) {
 }  // namespace
 
 void add_island(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<IslandOptions>();
   CLI::App* verb = app.add_subcommand(
       "island", "The daemon beside training code: sends its fragments and hands corrections back.");
   options->common.add_to(*verb);
@@ -47,7 +47,7 @@ void add_island(CLI::App& app, Outcome& outcome) {
   verb->add_flag(
       "--rehearse", options->rehearse,
       "Run without training code: send numbers that every island knows and check every sum");
-  verb->callback([options, &outcome] { outcome.code = run(*options); });
+  verb->callback([options, &outcome] { outcome.code = run_island(*options); });
 }
 
 }  // namespace cotillion::cli

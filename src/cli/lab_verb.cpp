@@ -28,7 +28,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options {
+struct LabOptions {
   std::vector<std::string> plans;
   std::string faults;
   std::int64_t scale = 1000;
@@ -49,7 +49,7 @@ struct Options {
   bool json = false;
 };
 
-Confinement confinement_of(const Options& options) {
+Confinement confinement_of(const LabOptions& options) {
   Confinement confinement = confinement_at_hand();
   confinement.rootless = confinement.rootless || options.rootless;
   return confinement;
@@ -62,7 +62,7 @@ struct LabJob {
   Provenance made_by;
 };
 
-LabJob load(const Options& options, const std::string& name) {
+LabJob load_lab_job(const LabOptions& options, const std::string& name) {
   LabJob job;
   LoadedPlan loaded = load_plan(name);
   job.made_by = provenance();
@@ -92,7 +92,7 @@ std::vector<IslandId> the_dead(const Faults& faults) {
   return dead;
 }
 
-OutcomeFile simulated(const Options& options, const PlanFile& plan, const Provenance& made_by,
+OutcomeFile simulated(const LabOptions& options, const PlanFile& plan, const Provenance& made_by,
                       const Faults& faults, int rounds) {
   SimulationSettings settings;
   settings.rounds = rounds;
@@ -116,7 +116,7 @@ struct CheckedRun {
   std::vector<NamedOutcome> outcomes;  // the simulated one
 };
 
-CheckedRun rehearse(const Options& options, const LabJob& job) {
+CheckedRun rehearse(const LabOptions& options, const LabJob& job) {
   auto text = plan_text(job.plan);
   if (!text) throw Stop{kAnswerIsNo, text.error().message};
   auto plan = read_plan(*text, "the scaled plan");
@@ -129,7 +129,7 @@ CheckedRun rehearse(const Options& options, const LabJob& job) {
   return done;
 }
 
-std::vector<RivalOutcome> run_rivals(const Options& options, World& world,
+std::vector<RivalOutcome> run_rivals(const LabOptions& options, World& world,
                                      const std::string& folder) {
   std::vector<RivalOutcome> rivals;
   RivalSettings settings;
@@ -152,7 +152,7 @@ void complain(const std::string& message) {
 }
 
 // In the confined process. Rivals come after the last plan.
-int play_rounds(const Options& options, const LabJob& job, CheckedRun& rehearsed, bool last) {
+int play_rounds(const LabOptions& options, const LabJob& job, CheckedRun& rehearsed, bool last) {
   PlaySettings settings;
   settings.rounds = rehearsed.rounds;
   const auto folder = private_folder();
@@ -168,8 +168,8 @@ int play_rounds(const Options& options, const LabJob& job, CheckedRun& rehearsed
   const auto say = progress_line();
   settings.progress = [&](const std::string& line) { say(line); };
   settings.asked_to_end = asked_to_end;
-  double load = 0;
-  (void)::getloadavg(&load, 1);
+  double load_lab_job = 0;
+  (void)::getloadavg(&load_lab_job, 1);
   go_before_others();
   const auto world = World::make(rehearsed.plan, job.settings);
   if (!world)
@@ -209,7 +209,7 @@ int play_rounds(const Options& options, const LabJob& job, CheckedRun& rehearsed
   if (options.json) {
     Json json = to_json(job.made_by);
     json["scale"] = options.scale;
-    json["load"] = load;
+    json["load"] = load_lab_job;
     json["emulator"] = accuracy_json(played->counters);
     json["multicast"] = crossings_json(crossings);
     json["problems"] = played->problems;
@@ -219,7 +219,7 @@ int play_rounds(const Options& options, const LabJob& job, CheckedRun& rehearsed
     print_json(json);
   } else if (options.plans.size() > 1) {
     print(summary_line(rehearsed.plan, rehearsed.outcomes.front().file.outcome, file.outcome,
-                       played->counters, crossings, load));
+                       played->counters, crossings, load_lab_job));
     if (!rivals.empty()) print("\n" + rivals_text(rehearsed.plan, ours, rivals));
     if (!crossings.problems.empty()) print("! " + crossings_text(crossings) + "\n");
     for (const std::string& problem : played->problems) print("! " + problem + "\n");
@@ -227,7 +227,7 @@ int play_rounds(const Options& options, const LabJob& job, CheckedRun& rehearsed
     print(
         fmt::format("At a scale of 1:{}; the machine's load before was {:.1f}. Every sum was "
                     "checked at its island.\n\n",
-                    options.scale, load));
+                    options.scale, load_lab_job));
     print(side_by_side_text(sides->front(), true));
     print("\n" + crossings_text(crossings) + "\n");
     print(accuracy_text(played->counters) + "\n");
@@ -241,7 +241,7 @@ int play_rounds(const Options& options, const LabJob& job, CheckedRun& rehearsed
 }
 
 // In the confined process.
-int probe_links(const Options& options, const LabJob& job) {
+int probe_links(const LabOptions& options, const LabJob& job) {
   const Instant began = steady_now();
   const auto world = World::make(job.plan, job.settings);
   const Duration built = steady_now() - began;
@@ -269,8 +269,8 @@ int probe_links(const Options& options, const LabJob& job) {
 }
 
 // One plan in a lab of its own; its exit code.
-int run_one(const Options& options, const std::string& name, bool last) {
-  const LabJob job = load(options, name);
+int run_one(const LabOptions& options, const std::string& name, bool last) {
+  const LabJob job = load_lab_job(options, name);
   std::optional<CheckedRun> rehearsed;
   if (!options.probe) rehearsed.emplace(rehearse(options, job));
   const auto ended = confined(confinement_of(options), [&]() -> int {
@@ -300,7 +300,7 @@ std::string unused_option(const CLI::App& verb, bool probe) {
   return "";
 }
 
-void run(const CLI::App& verb, const Options& options, Outcome& code) {
+void run_lab(const CLI::App& verb, const LabOptions& options, Outcome& code) {
   const bool several = options.plans.size() > 1;
   if (several &&
       (options.probe || options.json || !options.output.empty() || !options.simulated.empty()))
@@ -326,7 +326,7 @@ void run(const CLI::App& verb, const Options& options, Outcome& code) {
   }
 }
 
-void consult(const Options& options, Outcome& code) {
+void consult(const LabOptions& options, Outcome& code) {
   const auto findings = examine(confinement_of(options));
   if (options.json)
     print_json(findings_json(findings));
@@ -338,7 +338,7 @@ void consult(const Options& options, Outcome& code) {
 }  // namespace
 
 void add_lab(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LabOptions>();
   CLI::App* lab = app.add_subcommand(
       "lab",
       "Make a plan's WAN on this machine and play the plan in it with the real daemons. Uses "
@@ -403,7 +403,7 @@ void add_lab(CLI::App& app, Outcome& outcome) {
   lab->callback([options, &outcome, lab, doctor] {
     if (doctor->parsed()) return;
     if (options->plans.empty()) throw CLI::RequiredError(lab->get_option("PLAN")->get_name());
-    run(*lab, *options, outcome);
+    run_lab(*lab, *options, outcome);
   });
 }
 

@@ -15,7 +15,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options : Settings {
+struct PlanOptions : Settings {
   std::string schedule;
   std::string output;
   bool full = false;
@@ -28,7 +28,7 @@ bool is_file_name(const std::string& schedule) {
 }
 
 // The schedule that was asked for, by name or from a file.
-Schedule load_schedule(const Options& options, const Map& map, const Routes& routes,
+Schedule load_schedule(const PlanOptions& options, const Map& map, const Routes& routes,
                        Provenance& made_by) {
   if (is_file_name(options.schedule)) {
     const std::string text = read_file(options.schedule);
@@ -90,7 +90,7 @@ int exit_code(const Plan& plan) {
 }
 
 // Writes and prints; `json` is the plan's, `text` what people read.
-void hand_over(const Options& options, const Json& json, const Candidates& candidates,
+void hand_over(const PlanOptions& options, const Json& json, const Candidates& candidates,
                std::string text) {
   if (!options.output.empty()) {
     write_file(options.output, json.dump(1) + "\n");
@@ -103,7 +103,7 @@ void hand_over(const Options& options, const Json& json, const Candidates& candi
 }
 
 // The schedule that was asked for, priced.
-int price(const Options& options, const NetworkModel& network, Provenance made_by) {
+int price(const PlanOptions& options, const NetworkModel& network, Provenance made_by) {
   const Schedule schedule = load_schedule(options, network.map(), network.routes(), made_by);
   const Plan plan = make_plan(network, schedule, plan_settings(options, network.map()));
   hand_over(options, to_json(network, plan, made_by), {{plan}, {}},
@@ -112,12 +112,12 @@ int price(const Options& options, const NetworkModel& network, Provenance made_b
 }
 
 // The best schedule, with the named ones beside it.
-int seek(const Options& options, const NetworkModel& network, Provenance made_by) {
+int search_and_write(const PlanOptions& options, const NetworkModel& network, Provenance made_by) {
   const SearchSettings settings =
       search_settings(options.search, plan_settings(options, network.map()), network, made_by);
-  SearchRun run(options.search);
-  const SearchResult result = run.search(network, settings);
-  const SearchConduct conduct = run.conduct(settings);
+  SearchRun run_plan(options.search);
+  const SearchResult result = run_plan.search(network, settings);
+  const SearchConduct conduct = run_plan.conduct(settings);
   Candidates candidates = price_named(network, settings);
   if (!result.found) {
     Json json = to_json(made_by);
@@ -131,7 +131,7 @@ int seek(const Options& options, const NetworkModel& network, Provenance made_by
   }
   // On small maps everything is asked and planned again at once; on others when asked to.
   const bool small = network.map().island_count() <= kSmallIslandsMax;
-  const Why reasons = run.why(network, settings, result,
+  const Why reasons = run_plan.why(network, settings, result,
                               options.why ? WhyCare::kProven
                               : small     ? WhyCare::kEverything
                                           : WhyCare::kBinding);
@@ -145,7 +145,7 @@ int seek(const Options& options, const NetworkModel& network, Provenance made_by
   return exit_code(result.plan);
 }
 
-void run(const CLI::App& verb, const Options& options, Outcome& outcome) {
+void run_plan(const CLI::App& verb, const PlanOptions& options, Outcome& outcome) {
   const std::string unused = search_option_given(verb);
   if (!options.schedule.empty() && !unused.empty())
     throw Stop{kUsedWrongly, fmt::format("{}: with --schedule nothing is searched; leave out one "
@@ -155,7 +155,7 @@ void run(const CLI::App& verb, const Options& options, Outcome& outcome) {
   const LoadedMap loaded = load_map(options);
   const Routes routes(loaded.map);
   const NetworkModel network(loaded.map, routes, network_settings(options));
-  outcome.code = options.schedule.empty() ? seek(options, network, made_from(loaded))
+  outcome.code = options.schedule.empty() ? search_and_write(options, network, made_from(loaded))
                                           : price(options, network, made_from(loaded));
 }
 
@@ -169,7 +169,7 @@ std::string schedule_help() {
 }  // namespace
 
 void add_plan(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PlanOptions>();
   CLI::App* plan =
       app.add_subcommand("plan",
                          "Find the best schedule for a map, or price a given one. Print its round "
@@ -185,7 +185,7 @@ void add_plan(CLI::App& app, Outcome& outcome) {
       "link. Up to nine islands this is done anyway, by annealing; with --why it is proven");
   add_egress_cap(*plan, *options);
   add_search_options(*plan, options->search);
-  plan->callback([options, plan, &outcome] { run(*plan, *options, outcome); });
+  plan->callback([options, plan, &outcome] { run_plan(*plan, *options, outcome); });
 }
 
 }  // namespace cotillion::cli

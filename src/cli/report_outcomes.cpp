@@ -12,7 +12,7 @@ namespace cotillion::cli {
 namespace {
 
 // Every mistake in every file, before anything is drawn.
-std::vector<NamedOutcome> read_all(const std::vector<InputFile>& files) {
+std::vector<NamedOutcome> read_outcomes(const std::vector<InputFile>& files) {
   std::vector<NamedOutcome> outcomes;
   Diagnostics wrong;
   for (const InputFile& file : files) {
@@ -29,7 +29,7 @@ std::vector<NamedOutcome> read_all(const std::vector<InputFile>& files) {
 }  // namespace
 
 void report_outcomes(const std::vector<InputFile>& files, const PageOptions& options, bool json) {
-  const std::vector<NamedOutcome> outcomes = read_all(files);
+  const std::vector<NamedOutcome> outcomes = read_outcomes(files);
   const auto plans = side_by_side(outcomes);
   if (!plans) throw Stop{kUsedWrongly, to_text(plans.error())};
   Provenance made_by = provenance();

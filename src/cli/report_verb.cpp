@@ -14,7 +14,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options : Settings {
+struct ReportOptions : Settings {
   std::vector<std::string> files;
   PageOptions page;
   bool seeks = true;
@@ -26,18 +26,18 @@ constexpr const char* kOfOutcomes[] = {"FILE",   "--output", "--no-png",
                                        "--dark", "--scale",  "--json"};
 
 // The best schedule for the map, to be shown beside the named ones. After Ctrl-C the best so far.
-SearchStory seek(const Options& options, const LoadedMap& loaded, const PlanSettings& plan,
+SearchStory search_story(const ReportOptions& options, const LoadedMap& loaded, const PlanSettings& plan,
                  Provenance& made_by) {
   const Routes routes(loaded.map);
   const NetworkModel network(loaded.map, routes, network_settings(options));
   const SearchSettings settings = search_settings(options.search, plan, network, made_by);
-  SearchRun run(options.search);
-  SearchStory story{run.search(network, settings), {}, settings.constraints};
-  story.conduct = run.conduct(settings);
+  SearchRun run_report(options.search);
+  SearchStory story{run_report.search(network, settings), {}, settings.constraints};
+  story.conduct = run_report.conduct(settings);
   return story;
 }
 
-void report_map(const CLI::App& verb, const Options& options, const std::string& text) {
+void report_map(const CLI::App& verb, const ReportOptions& options, const std::string& text) {
   if (options.page.output.empty())
     throw Stop{kUsedWrongly, "-o is required: the folder to write figures and page of a map to"};
   if (const std::string unused = search_option_given(verb); !options.seeks && !unused.empty())
@@ -50,7 +50,7 @@ void report_map(const CLI::App& verb, const Options& options, const std::string&
   Provenance made_by = made_from(loaded);
   make_folder(options.page.output);
   std::optional<SearchStory> story;
-  if (options.seeks) story = seek(options, loaded, settings.plan, made_by);
+  if (options.seeks) story = search_story(options, loaded, settings.plan, made_by);
   settings.progress = progress_line();
   const MapStudy study = study_map(loaded.map, network_settings(options), settings,
                                    fmt::format("Cotillion {} ({}), map {}", made_by.version,
@@ -102,7 +102,7 @@ void refuse_planning(const CLI::App& verb) {
   }
 }
 
-void run(const CLI::App& verb, const Options& given) {
+void run_report(const CLI::App& verb, const ReportOptions& given) {
   std::vector<InputFile> files;
   std::size_t outcomes = 0;
   for (const std::string& path : given.files) {
@@ -122,7 +122,7 @@ void run(const CLI::App& verb, const Options& given) {
     refuse_planning(verb);
     return report_outcomes(files, given.page, given.json);
   }
-  Options options = given;
+  ReportOptions options = given;
   options.map = files.front().path;
   report_map(verb, options, files.front().text);
 }
@@ -130,7 +130,7 @@ void run(const CLI::App& verb, const Options& given) {
 }  // namespace
 
 void add_report(CLI::App& app, Outcome&) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportOptions>();
   CLI::App* verb = app.add_subcommand(
       "report",
       "Draw figures and one HTML page: of a map, or of outcomes beside their plan.\n\n"
@@ -158,7 +158,7 @@ void add_report(CLI::App& app, Outcome&) {
       ->description(fmt::format("Number of round lengths at which to find the least area "
                                 "(default {})",
                                 kFrontierPoints));
-  verb->callback([options, verb] { run(*verb, *options); });
+  verb->callback([options, verb] { run_report(*verb, *options); });
 }
 
 }  // namespace cotillion::cli

@@ -23,7 +23,7 @@ namespace {
 constexpr int kWakeMs = 500;
 constexpr std::size_t kStraysSaid = 32;
 
-struct Options {
+struct RoutesOptions {
   std::string plan;
   std::string at;
   std::vector<std::string> interfaces;
@@ -52,7 +52,7 @@ std::pair<std::string, std::string> pair_of(const std::string& text, const char*
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-std::unique_ptr<Routed> load(const Options& options) {
+std::unique_ptr<Routed> load_routed(const RoutesOptions& options) {
   LoadedPlan loaded = load_plan(options.plan);
   auto groups = groups_of(loaded.plan.plan);
   if (!groups) throw Stop{kAnswerIsNo, options.plan + ": " + groups.error().message};
@@ -93,7 +93,7 @@ PlaceId place_of(const Map& map, const std::string& name) {
                   did_you_mean(name, names, fmt::format("known: {}", fmt::join(names, ", "))))};
 }
 
-Wiring wiring_of(const Options& options, const Routed& routed, PlaceId place) {
+Wiring wiring_of(const RoutesOptions& options, const Routed& routed, PlaceId place) {
   const Map& map = routed.plan.map;
   Wiring wiring;
   wiring.sources = routed.sources;
@@ -115,8 +115,8 @@ Wiring wiring_of(const Options& options, const Routed& routed, PlaceId place) {
   return wiring;
 }
 
-void show(const Options& options) {
-  const auto routed = load(options);
+void show_routes(const RoutesOptions& options) {
+  const auto routed = load_routed(options);
   if (!options.at.empty()) {
     const PlaceId place = place_of(routed->plan.map, options.at);
     if (options.json)
@@ -130,8 +130,8 @@ void show(const Options& options) {
     print((place > 0 ? "\n" : "") + routes_text(routed->study(), place));
 }
 
-void export_groups(const Options& options) {
-  const auto routed = load(options);
+void export_groups(const RoutesOptions& options) {
+  const auto routed = load_routed(options);
   if (options.json)
     print_made(*routed, groups_json(routed->study()));
   else if (options.format == "frr-pim")
@@ -142,7 +142,7 @@ void export_groups(const Options& options) {
     print(groups_text(routed->study()));
 }
 
-std::string lock_of(const Options& options) {
+std::string lock_of(const RoutesOptions& options) {
   return options.lock.empty() ? RoutesHold::default_path(options.at) : options.lock;
 }
 
@@ -159,8 +159,8 @@ std::string farewell(const MulticastRouter& router, const std::vector<KernelRout
                      all.bytes, all.wrong_interface);
 }
 
-void install(const Options& options) {
-  const auto routed = load(options);
+void install_routes(const RoutesOptions& options) {
+  const auto routed = load_routed(options);
   const Map& map = routed->plan.map;
   const PlaceId place = place_of(map, options.at);
   const auto entries = routes_at(routed->plan, routed->groups, place);
@@ -196,8 +196,8 @@ void install(const Options& options) {
                     counted(routes->size(), "route"), options.at));
 }
 
-void remove(const Options& options) {
-  const auto routed = load(options);
+void remove(const RoutesOptions& options) {
+  const auto routed = load_routed(options);
   static_cast<void>(place_of(routed->plan.map, options.at));
   const auto ended = RoutesHold::end_holder(lock_of(options));
   if (ended)
@@ -212,7 +212,7 @@ void remove(const Options& options) {
 }  // namespace
 
 void add_routes(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RoutesOptions>();
   CLI::App* routes = app.add_subcommand(
       "routes", "Show, install, remove or export the multicast routes of a plan's trees.");
   routes->require_subcommand(1);
@@ -240,14 +240,14 @@ void add_routes(CLI::App& app, Outcome& outcome) {
   };
 
   CLI::App* shower =
-      add("show", "Print where each stream comes from and goes, router by router.", show);
+      add("show", "Print where each stream comes from and goes, router by router.", show_routes);
   shower->add_option("--at", options->at, "Show this place only");
   add_sources(shower);
   shower->add_flag("--json", options->json, "Print one JSON object instead of text");
 
   CLI::App* installer =
       add("install", "Give this machine's kernel the routes of a place, until Ctrl-C or SIGTERM.",
-          install);
+          install_routes);
   add_lock(installer);
   installer
       ->add_option("--interface", options->interfaces,

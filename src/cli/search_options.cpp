@@ -29,7 +29,7 @@ std::vector<std::string> split(const std::string& text) {
 }
 
 // "200000", "200k", "2M"; nothing else has a meaning.
-std::int64_t steps_of(const std::string& text) {
+std::int64_t parse_steps(const std::string& text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(end, std::size_t(text.data() + text.size() - end));
@@ -179,7 +179,7 @@ SearchSettings search_settings(const SearchOptions& options, const PlanSettings&
   if (!options.steps.empty() && !options.budget.empty())
     throw Stop{kUsedWrongly,
                "--budget: goes on until the time is up, --steps until they are done; give one"};
-  if (!options.steps.empty()) settings.steps = steps_of(options.steps);
+  if (!options.steps.empty()) settings.steps = parse_steps(options.steps);
   settings.until_stopped = !options.budget.empty();
   settings.constraints = constraints_of(options, network.map(), made_by);
   if (const auto reason = Rules(network, settings.constraints).contradiction())

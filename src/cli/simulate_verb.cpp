@@ -17,7 +17,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options {
+struct SimulateOptions {
   std::string plan;
   std::string faults;
   int rounds = 0;
@@ -39,7 +39,7 @@ constexpr std::size_t kCaptureMost = std::size_t(2) << 30u;
 // Who watches, and the files they leave.
 class Watching {
  public:
-  Watching(const Options& options, const PlanFile& plan, SimulationSettings& settings)
+  Watching(const SimulateOptions& options, const PlanFile& plan, SimulationSettings& settings)
       : options_(options) {
     if (!options.trace.empty()) {
       if (options.trace_round > settings.rounds)
@@ -78,12 +78,12 @@ class Watching {
   }
 
  private:
-  const Options& options_;
+  const SimulateOptions& options_;
   std::optional<Trace> trace_;
   std::optional<Tap> tap_;
 };
 
-void run(const Options& options, Outcome& code) {
+void run_simulate(const SimulateOptions& options, Outcome& code) {
   for (const std::string& file : {options.output, options.trace, options.pcap})
     if (!file.empty()) expect_writable(file);
   const LoadedPlan loaded = load_plan(options.plan);
@@ -137,7 +137,7 @@ void run(const Options& options, Outcome& code) {
 }  // namespace
 
 void add_simulate(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateOptions>();
   CLI::App* simulate = app.add_subcommand(
       "simulate", "Play a plan packet by packet in virtual time, with faults from a file.");
   simulate->add_option("PLAN", options->plan, "A plan, as `cotillion plan -o` writes it")
@@ -179,7 +179,7 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
       ->default_val(std::vector<std::string>{"everywhere"});
   simulate->add_option("-o,--output", options->output, "Write the outcome as JSON");
   simulate->add_flag("--json", options->json, "Print the outcome as JSON");
-  simulate->callback([options, &outcome] { run(*options, outcome); });
+  simulate->callback([options, &outcome] { run_simulate(*options, outcome); });
 }
 
 }  // namespace cotillion::cli

@@ -11,7 +11,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options : Settings {
+struct SweepOptions : Settings {
   std::string access, rate;
   int steps = 21;
   bool log = false;
@@ -35,7 +35,7 @@ std::optional<Range> range_of(const std::string& text, const char* option, Parse
   return range;
 }
 
-std::vector<double> steps_of(const Range& range, const Options& options, const char* option) {
+std::vector<double> range_steps(const Range& range, const SweepOptions& options, const char* option) {
   if (options.log && range.low <= 0)
     throw Stop{kUsedWrongly, fmt::format("{}: --log needs a range that begins above zero", option)};
   std::vector<double> values;
@@ -63,13 +63,13 @@ double time_number(Duration time) {
 }
 
 // The one option that was given as a range; it is taken out of the settings.
-Turning turning_of(Options& options) {
+Turning turning_of(SweepOptions& options) {
   std::vector<Turning> found;
   const auto numbers = [&](Knob knob, const std::optional<Range>& range, const char* option,
                            auto text) {
     if (!range) return;
     Turning turning{knob, {}};
-    for (const double value : steps_of(*range, options, option)) {
+    for (const double value : range_steps(*range, options, option)) {
       // Bytes and bits are whole.
       const double number = knob == Knob::kStepTime ? value : std::round(value);
       turning.settings.push_back({text(number), number, {}});
@@ -118,7 +118,7 @@ Turning turning_of(Options& options) {
   return std::move(found.front());
 }
 
-void run(Options options) {
+void run_sweep(SweepOptions options) {
   const Turning turning = turning_of(options);
   const LoadedMap loaded = load_map(options);
   CompareSettings settings;
@@ -139,7 +139,7 @@ void run(Options options) {
 }  // namespace
 
 void add_sweep(CLI::App& app, Outcome&) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SweepOptions>();
   CLI::App* verb = app.add_subcommand(
       "sweep",
       "Show how policies move with one setting, and where the winner changes. Give one option as "
@@ -152,7 +152,7 @@ void add_sweep(CLI::App& app, Outcome&) {
       ->check(CLI::Range(2, 10'000));
   verb->add_flag("--log", options->log, "Space the points evenly by ratio");
   add_seed(*verb, options->seed, "the random pairs");
-  verb->callback([options] { run(*options); });
+  verb->callback([options] { run_sweep(*options); });
 }
 
 }  // namespace cotillion::cli

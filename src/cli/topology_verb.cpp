@@ -15,7 +15,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options {
+struct TopologyOptions {
   std::string map;
   std::string tree;
   std::vector<std::string> to;
@@ -23,7 +23,7 @@ struct Options {
   bool json = false;
 };
 
-void check(const Options& options, Outcome& outcome) {
+void check_map(const TopologyOptions& options, Outcome& outcome) {
   const auto map = read_map(read_file(options.map), options.map);
   if (options.json) {
     Json json{{"file", options.map}, {"ok", map.has_value()}};
@@ -38,7 +38,7 @@ void check(const Options& options, Outcome& outcome) {
                     counted(map->links.size(), "link"), counted(map->aggregators.size(), "edge")));
 }
 
-void show(const Options& options) {
+void show_map(const TopologyOptions& options) {
   const LoadedMap loaded = load_map(options.map);
   const Map& map = loaded.map;
   const Routes routes(map);
@@ -73,7 +73,7 @@ void show(const Options& options) {
 }  // namespace
 
 void add_topology(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TopologyOptions>();
   CLI::App* topology =
       app.add_subcommand("topology", "Check, show, import or generate a map of the network.");
   topology->require_subcommand(1);
@@ -86,7 +86,7 @@ void add_topology(CLI::App& app, Outcome& outcome) {
       "check",
       "Report every mistake in a map, with line, field and remedy. Exits with 2 if there is one.");
   add_common(checker);
-  checker->callback([options, &outcome] { check(*options, outcome); });
+  checker->callback([options, &outcome] { check_map(*options, outcome); });
 
   CLI::App* shower = topology->add_subcommand(
       "show",
@@ -98,7 +98,7 @@ void add_topology(CLI::App& app, Outcome& outcome) {
       ->delimiter(',')
       ->allow_extra_args(false);
   shower->add_option("--svg", options->svg, "Also draw the map into this file");
-  shower->callback([options] { show(*options); });
+  shower->callback([options] { show_map(*options); });
   add_import(*topology);
   add_generate(*topology);
 }

@@ -25,7 +25,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options {
+struct TrainOptions {
   std::string plan;
   std::vector<std::string> policies = {"plan"};
   std::vector<std::string> from;
@@ -42,13 +42,13 @@ struct Options {
   StudySettings study;
 };
 
-PlanFile plan_of(const Options& options, Provenance& made_by) {
+PlanFile plan_of(const TrainOptions& options, Provenance& made_by) {
   LoadedPlan loaded = load_plan(options.plan);
   made_by.inputs.emplace_back("plan", loaded.fingerprint);
   return std::move(loaded.plan);
 }
 
-Faults faults_of(const Options& options, const PlanFile& plan, Provenance& made_by) {
+Faults faults_of(const TrainOptions& options, const PlanFile& plan, Provenance& made_by) {
   if (options.exchanges.faults.empty()) return {};
   const std::string text = read_file(options.exchanges.faults);
   auto faults = read_faults(text, options.exchanges.faults, plan);
@@ -63,7 +63,7 @@ Faults faults_of(const Options& options, const PlanFile& plan, Provenance& made_
   return std::move(*faults);
 }
 
-std::vector<Recipe> recipes_of(const Options& options, const PlanFile& plan) {
+std::vector<Recipe> recipes_of(const TrainOptions& options, const PlanFile& plan) {
   RecipeSettings settings;
   if (!options.step_time.empty()) {
     settings.step_time =
@@ -91,7 +91,7 @@ Json file_of(const Provenance& made_by, const std::vector<Training>& trainings) 
   return file;
 }
 
-void export_recipes(const Options& options, const Provenance& made_by,
+void export_recipes(const TrainOptions& options, const Provenance& made_by,
                     const std::vector<Recipe>& recipes) {
   Json file = cotillion::to_json(made_by);
   file["recipes"] = Json::array();
@@ -111,7 +111,7 @@ std::vector<Training> gathered(std::vector<Training> earlier, const std::vector<
   return earlier;
 }
 
-std::vector<Training> train_all(const Options& options, const PlanFile& plan, const Faults& faults,
+std::vector<Training> train_all(const TrainOptions& options, const PlanFile& plan, const Faults& faults,
                                 const std::vector<Recipe>& recipes, const Provenance& made_by,
                                 const std::vector<Training>& earlier) {
   const auto say = progress_line();
@@ -136,7 +136,7 @@ std::vector<Training> train_all(const Options& options, const PlanFile& plan, co
   return std::move(*trained);
 }
 
-std::vector<Training> read_all(const Options& options, Provenance& made_by) {
+std::vector<Training> read_trainings(const TrainOptions& options, Provenance& made_by) {
   std::vector<Training> all;
   std::set<std::string> known;
   for (const std::string& path : options.from) {
@@ -158,7 +158,7 @@ void expect_only(const CLI::App& train, const std::set<std::string>& useful, con
       throw Stop{kUsedWrongly, fmt::format("{}: {}", option->get_name(), why)};
 }
 
-void expect_use(const CLI::App& train, const Options& options) {
+void expect_use(const CLI::App& train, const TrainOptions& options) {
   if (options.plan.empty())
     expect_only(train, {"--from", "--output", "--figures", "--json"},
                 "nothing is trained without a PLAN; give one, or leave it out");
@@ -169,7 +169,7 @@ void expect_use(const CLI::App& train, const Options& options) {
                 "--export-recipes trains nothing; give it to train_study, or leave it out");
 }
 
-void check(const Options& options) {
+void check_options(const TrainOptions& options) {
   const std::string& checkpoint = options.study.training.checkpoint;
   for (const std::string& file : {options.output, options.export_recipes, checkpoint})
     if (!file.empty()) expect_writable(file);
@@ -201,13 +201,13 @@ void check(const Options& options) {
     throw Stop{kUsedWrongly, "PLAN is required, or --from"};
 }
 
-void run(Options& options, Outcome& code) {
+void run_train(TrainOptions& options, Outcome& code) {
   TrainingSettings& training = options.study.training;
   if (training.steps == 0 && training.seconds == 0 && options.study.steps_long == 0)
     training.steps = 300;
   Provenance made_by = provenance();
   made_by.seed = options.study.seeds.front();
-  std::vector<Training> trainings = read_all(options, made_by);
+  std::vector<Training> trainings = read_trainings(options, made_by);
   if (!options.plan.empty()) {
     const PlanFile plan = plan_of(options, made_by);
     const Faults faults = faults_of(options, plan, made_by);
@@ -247,12 +247,12 @@ void run(Options& options, Outcome& code) {
 }
 
 // A lab is built in a process of its own, from which nothing gets out; all else is done there too.
-void run_confined(Options& options, Outcome& code) {
+void run_confined(TrainOptions& options, Outcome& code) {
   Confinement confinement = confinement_at_hand();
   confinement.rootless = confinement.rootless || options.exchanges.rootless;
   const auto ended = confined(confinement, [&]() -> int {
     try {
-      run(options, code);
+      run_train(options, code);
       return code.code;
     } catch (const Stop& stop) {
       fmt::print(stderr, "{}\n", stop.message);
@@ -297,7 +297,7 @@ void add_training_options(CLI::App& train, StudySettings& study) {
   }
 }
 
-void add_recipe_options(CLI::App& train, Options& options) {
+void add_recipe_options(CLI::App& train, TrainOptions& options) {
   train.add_option("--step-time", options.step_time, "τ (default: the plan's)");
   train
       .add_option("--island-weights", options.island_weights,
@@ -340,7 +340,7 @@ void add_exchange_options(CLI::App& train, ExchangeOptions& exchanges) {
 }  // namespace
 
 void add_train(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TrainOptions>();
   CLI::App* train = app.add_subcommand(
       "train", "Train real models under a plan, and under what people use today, on one clock");
   train->add_option("PLAN", options->plan, "What `cotillion plan -o` wrote");
@@ -362,12 +362,12 @@ void add_train(CLI::App& app, Outcome& outcome) {
       if (!served) throw Stop{kWorldFailed, served.error().message};
       return;
     }
-    check(*options);
+    check_options(*options);
     expect_use(*train, *options);
     if (options->exchanges.has("lab"))
       run_confined(*options, outcome);
     else
-      run(*options, outcome);
+      run_train(*options, outcome);
   });
 }
 

@@ -11,7 +11,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct Options : Settings {
+struct WhatIfOptions : Settings {
   std::vector<std::string> without, without_island, access, rate, latency;
   std::string output;
   SearchOptions search;
@@ -38,7 +38,7 @@ Map changed(Result<Map> map, const char* option, const std::string& text) {
 }
 
 // Islands leave last, so that other changes may still name them.
-Map edited(Map map, const Options& options) {
+Map edited(Map map, const WhatIfOptions& options) {
   for (const std::string& text : options.access) {
     const auto [name, value] = change_of(text, "--access", "LAX=40Gbps");
     const BitsPerSecond rate = option_value(parse_rate(value), "--access");
@@ -61,7 +61,7 @@ Map edited(Map map, const Options& options) {
   return map;
 }
 
-std::vector<std::string> changes_of(const Options& options) {
+std::vector<std::string> changes_of(const WhatIfOptions& options) {
   std::vector<std::string> changes;
   const auto add = [&](const std::string& what, const std::vector<std::string>& texts) {
     for (const std::string& text : texts) changes.push_back(what + " " + shown(text));
@@ -98,7 +98,7 @@ Schedule kept_schedule(const Schedule& schedule, const Map& before, const Map& a
   return kept;
 }
 
-void run(const Options& options, Outcome& outcome) {
+void run_what_if(const WhatIfOptions& options, Outcome& outcome) {
   WhatIf what;
   what.changes = changes_of(options);
   expect_writable(options.output);
@@ -148,7 +148,7 @@ void run(const Options& options, Outcome& outcome) {
 }  // namespace
 
 void add_whatif(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<WhatIfOptions>();
   CLI::App* verb = app.add_subcommand(
       "whatif",
       "Plan before and after a change to the map, and price the old schedule after it. Here "
@@ -168,7 +168,7 @@ void add_whatif(CLI::App& app, Outcome& outcome) {
   add_egress_cap(*verb, *options);
   add_search_options(*verb, options->search);
   verb->add_option("-o,--output", options->output, "Write the plan after the change here (JSON)");
-  verb->callback([options, &outcome] { run(*options, outcome); });
+  verb->callback([options, &outcome] { run_what_if(*options, outcome); });
 }
 
 }  // namespace cotillion::cli

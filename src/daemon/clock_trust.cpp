@@ -16,7 +16,7 @@ namespace cotillion {
 namespace {
 
 // A number and nothing else; never NaN or an infinity.
-std::optional<double> number(std::string_view text) {
+std::optional<double> parse_number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
@@ -111,8 +111,8 @@ ClockAnswer read_chrony(std::string_view csv) {
   // id, address, stratum, time, offset, last, rms, frequency, residual, skew, delay, dispersion,
   // interval, leap; later versions may add more behind.
   if (fields.size() < 14) return failure("chronyc says something else than expected");
-  const auto stratum = number(fields[2]), offset = number(fields[4]);
-  const auto delay = number(fields[10]), dispersion = number(fields[11]);
+  const auto stratum = parse_number(fields[2]), offset = parse_number(fields[4]);
+  const auto delay = parse_number(fields[10]), dispersion = parse_number(fields[11]);
   if (!stratum || !offset || !delay || !dispersion || *dispersion < 0)
     return failure("chronyc says something else than expected");
   const std::string_view leap = fields[13];
@@ -138,7 +138,7 @@ ClockAnswer read_ptp(std::string_view text, int state, const timex& kernel) {
   const auto value = [&](std::string_view name) {
     return ptp_value(text, name).value_or(std::string_view{});
   };
-  const auto offset = number(value("offsetFromMaster")), path = number(value("meanPathDelay"));
+  const auto offset = parse_number(value("offsetFromMaster")), path = parse_number(value("meanPathDelay"));
   const auto accuracy = accuracy_ns(value("gm.ClockAccuracy"));
   if (value("gmPresent") != "true") return failure("ptp4l follows no grandmaster");
   if (!offset || !path) return failure("pmc says something else than expected");

@@ -56,13 +56,13 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   EXPECT_NE(at, std::string::npos) << what;
   return at == std::string::npos ? text : text.replace(at, what.size(), by);
 }
-std::string error_of(const ClockAnswer& answer) {
+std::string answer_error(const ClockAnswer& answer) {
   return answer ? "trusted: " + to_text(*answer) : answer.error().message;
 }
 
 TEST(ClockTrust, ChronyIsBelievedUpToItsRootDistance) {
   const auto answer = read_chrony(kTracking);
-  ASSERT_TRUE(answer.has_value()) << error_of(answer);
+  ASSERT_TRUE(answer.has_value()) << answer_error(answer);
   // 0.354626 ms to be corrected, 9.397091 ms of dispersion, half of 24.403038 ms.
   EXPECT_EQ(answer->estimate, (ClockEstimate{0, 21'953'236}));
   EXPECT_EQ(to_text(*answer),
@@ -72,8 +72,8 @@ TEST(ClockTrust, ChronyIsBelievedUpToItsRootDistance) {
 TEST(ClockTrust, ChronyThatIsNotSynchronisedIsNoAnswer) {
   for (const auto& [what, by] : std::vector<std::pair<std::string, std::string>>{
            {"Normal", "Not synchronised"}, {",3,", ",0,"}, {",3,", ",16,"}, {",3,", ",-3,"}})
-    EXPECT_EQ(error_of(read_chrony(replaced(kTracking, what, by))), "chrony is not synchronised");
-  EXPECT_THAT(error_of(read_chrony(replaced(kTracking, "C0000201", "7F7F0101"))),
+    EXPECT_EQ(answer_error(read_chrony(replaced(kTracking, what, by))), "chrony is not synchronised");
+  EXPECT_THAT(answer_error(read_chrony(replaced(kTracking, "C0000201", "7F7F0101"))),
               HasSubstr("(local)"));
 }
 
@@ -93,7 +93,7 @@ TEST(ClockTrust, GarbledWordsOfChronyAreNoAnswer) {
 
 TEST(ClockTrust, PtpIsBelievedUpToTheGrandmasterTheWayAndTheKernel) {
   const auto answer = read_ptp(kPtp, TIME_OK, kKept);
-  ASSERT_TRUE(answer.has_value()) << error_of(answer);
+  ASSERT_TRUE(answer.has_value()) << answer_error(answer);
   EXPECT_EQ(answer->estimate, (ClockEstimate{0, 142 + 9'311 + 100 + 500'000}));
   EXPECT_EQ(to_text(*answer),
             "PTP says within 509.6 µs of true time (grandmaster 00a069.fffe.0b552d)");
@@ -101,7 +101,7 @@ TEST(ClockTrust, PtpIsBelievedUpToTheGrandmasterTheWayAndTheKernel) {
 
 TEST(ClockTrust, PtpWithoutATrueTimeBehindItIsNoAnswer) {
   const auto error = [](const std::string& what, const std::string& by) {
-    return error_of(read_ptp(replaced(kPtp, what, by), TIME_OK, kKept));
+    return answer_error(read_ptp(replaced(kPtp, what, by), TIME_OK, kKept));
   };
   EXPECT_THAT(error("gmPresent                  true", "gmPresent                  false"),
               HasSubstr("follows no grandmaster"));
@@ -113,8 +113,8 @@ TEST(ClockTrust, PtpWithoutATrueTimeBehindItIsNoAnswer) {
     EXPECT_THAT(error("-142.0", wrong), HasSubstr("something else than expected")) << wrong;
   EXPECT_THAT(error("9310.5", "9310.5\n\t\tmeanPathDelay    1.0"),
               HasSubstr("something else than expected"));
-  EXPECT_THAT(error_of(read_ptp(kPtp, TIME_ERROR, kKept)), HasSubstr("run phc2sys"));
-  EXPECT_THAT(error_of(read_ptp(kPtp, TIME_OK, kernel_of(500, 1, STA_UNSYNC))),
+  EXPECT_THAT(answer_error(read_ptp(kPtp, TIME_ERROR, kKept)), HasSubstr("run phc2sys"));
+  EXPECT_THAT(answer_error(read_ptp(kPtp, TIME_OK, kernel_of(500, 1, STA_UNSYNC))),
               HasSubstr("run phc2sys"));
   EXPECT_FALSE(read_ptp("", TIME_OK, kKept));
   for (std::size_t size = 0; size + 2 < kPtp.size(); ++size)
@@ -123,15 +123,15 @@ TEST(ClockTrust, PtpWithoutATrueTimeBehindItIsNoAnswer) {
 
 TEST(ClockTrust, TheKernelIsBelievedFromThoseWhoSayHowWell) {
   const auto answer = read_kernel(TIME_OK, kernel_of(2'000, 100, STA_PLL | STA_NANO, -3'000));
-  ASSERT_TRUE(answer.has_value()) << error_of(answer);
+  ASSERT_TRUE(answer.has_value()) << answer_error(answer);
   EXPECT_EQ(answer->estimate, (ClockEstimate{0, 2'003'000}));
   EXPECT_EQ(read_kernel(TIME_INS, kernel_of(2'000, 100, STA_PLL, 3))->estimate.error_ns, 2'003'000);
-  EXPECT_THAT(error_of(read_kernel(TIME_ERROR, kernel_of(1, 1))), HasSubstr("not synchronised"));
-  EXPECT_THAT(error_of(read_kernel(-1, kernel_of(1, 1))), HasSubstr("not synchronised"));
-  EXPECT_THAT(error_of(read_kernel(TIME_OK, kernel_of(1, 1, STA_UNSYNC))),
+  EXPECT_THAT(answer_error(read_kernel(TIME_ERROR, kernel_of(1, 1))), HasSubstr("not synchronised"));
+  EXPECT_THAT(answer_error(read_kernel(-1, kernel_of(1, 1))), HasSubstr("not synchronised"));
+  EXPECT_THAT(answer_error(read_kernel(TIME_OK, kernel_of(1, 1, STA_UNSYNC))),
               HasSubstr("not synchronised"));
   for (const timex& silent : {kernel_of(0, 0), kernel_of(500, 0), kKept, kernel_of(-1, -1)})
-    EXPECT_THAT(error_of(read_kernel(TIME_OK, silent)), HasSubstr("does not say how well"));
+    EXPECT_THAT(answer_error(read_kernel(TIME_OK, silent)), HasSubstr("does not say how well"));
 }
 
 TEST(ClockTrust, NoBytesMakeAnEstimateThatIsNotSane) {

@@ -14,8 +14,8 @@
 namespace cotillion {
 namespace {
 
-constexpr auto kCloseTimeout = std::chrono::seconds(3);
-constexpr auto kLook = std::chrono::milliseconds(100);  // signals are noticed this late
+constexpr auto kClientCloseTimeout = std::chrono::seconds(3);
+constexpr auto kClientLook = std::chrono::milliseconds(100);  // signals are noticed this late
 
 std::chrono::nanoseconds nanoseconds_of(Duration wait) {
   return std::chrono::nanoseconds(std::max<std::int64_t>(0, wait.ps / 1000));
@@ -122,7 +122,7 @@ Result<ControlClient> ControlClient::connect(const std::string& address, Duratio
     if (give_up && give_up())
       return failure(fmt::format("asked to stop before a coordinator answered at {}", address));
     connected = state->channel->WaitForConnected(std::chrono::system_clock::now() +
-                                                 std::min<std::chrono::nanoseconds>(left, kLook));
+                                                 std::min<std::chrono::nanoseconds>(left, kClientLook));
   }
   state->stub = control::Control::NewStub(state->channel);
   state->begin();
@@ -139,7 +139,7 @@ ControlClient::~ControlClient() {
   state_->read();
   state_->pump();
   const auto over = [this] { return state_->done; };
-  if (!state_->news.wait_for(lock, kCloseTimeout, over)) {
+  if (!state_->news.wait_for(lock, kClientCloseTimeout, over)) {
     state_->context.TryCancel();
     state_->news.wait(lock, over);  // which cancelling makes sure of
   }

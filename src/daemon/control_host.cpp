@@ -5,7 +5,7 @@
 namespace cotillion {
 namespace {
 
-constexpr Duration kLook{100'000'000'000};  // signals are noticed this late
+constexpr Duration kHostLook{100'000'000'000};  // signals are noticed this late
 
 class Carrier final : public CoordinatorOutbox {
  public:
@@ -28,7 +28,7 @@ void host(ControlServer& server, Coordinator& coordinator, WallClock zero,
   Carrier carrier(server, hooks);
   while (!coordinator.ended()) {
     const Duration until = coordinator.next_deadline() - instant_now(zero);
-    const auto event = server.next(std::min(until, kLook));
+    const auto event = server.next(std::min(until, kHostLook));
     const Instant now = instant_now(zero);
     if (event && event->message)
       coordinator.on_message(now, event->connection, *event->message, carrier);

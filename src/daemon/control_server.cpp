@@ -19,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kHelloTimeout = std::chrono::seconds(10);  // until a stream says anything
-constexpr auto kCloseTimeout = std::chrono::seconds(3);   // until a closed one has taken the rest
+constexpr auto kServerCloseTimeout = std::chrono::seconds(3);   // until a closed one has taken the rest
 constexpr int kReceiveMost = 4 << 20;                     // bytes of a message; reports are small
 
 }  // namespace
@@ -48,7 +48,7 @@ struct ControlServer::State final : control::Control::CallbackService {
       pump();
     }
     void cut_if_late() {
-      const auto timeout = closing_ ? kCloseTimeout : kHelloTimeout;
+      const auto timeout = closing_ ? kServerCloseTimeout : kHelloTimeout;
       if ((closing_ || !spoke_) && !cut_ && Clock::now() - since_ > timeout) cut();
     }
     void cut() {
@@ -169,7 +169,7 @@ ControlServer::~ControlServer() {
   {
     std::unique_lock lock(state_->mutex);
     for (const auto& [id, stream] : state_->streams) stream->close();
-    state_->news.wait_for(lock, kCloseTimeout, [this] { return state_->streams.empty(); });
+    state_->news.wait_for(lock, kServerCloseTimeout, [this] { return state_->streams.empty(); });
   }
   state_->server->Shutdown(std::chrono::system_clock::now() + std::chrono::seconds(1));
   state_->server->Wait();

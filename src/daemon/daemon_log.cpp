@@ -83,7 +83,7 @@ std::string time_text(std::int64_t wall_ns) {
                      us % 1'000'000);
 }
 
-void add(std::string& line, const DaemonLogSettings& settings, const LogField& field) {
+void add_field(std::string& line, const DaemonLogSettings& settings, const LogField& field) {
   const std::string value = value_text(settings, field);
   if (settings.form == LogForm::kJson)
     line += fmt::format("{}\"{}\":{}", line.empty() ? "{" : ",", field.key, value);
@@ -116,15 +116,15 @@ std::string log_line(const DaemonLogSettings& settings, LogLevel level, std::int
   if (settings.form == LogForm::kWords) {
     if (level >= LogLevel::kWarn) line = fmt::format("{}: ", name_of(level));
     line += shown(event, kLongestText);
-    for (const LogField& field : fields) add(line, settings, field);
+    for (const LogField& field : fields) add_field(line, settings, field);
     return line;
   }
-  add(line, settings, {"time", time_text(wall_ns)});
-  add(line, settings, {"level", name_of(level)});
-  add(line, settings, {"daemon", settings.daemon});
-  if (!settings.island.empty()) add(line, settings, {"island", settings.island});
-  add(line, settings, {"event", event});
-  for (const LogField& field : fields) add(line, settings, field);
+  add_field(line, settings, {"time", time_text(wall_ns)});
+  add_field(line, settings, {"level", name_of(level)});
+  add_field(line, settings, {"daemon", settings.daemon});
+  if (!settings.island.empty()) add_field(line, settings, {"island", settings.island});
+  add_field(line, settings, {"event", event});
+  for (const LogField& field : fields) add_field(line, settings, field);
   return settings.form == LogForm::kJson ? line + "}" : line;
 }
 

@@ -259,7 +259,7 @@ std::string metric_name(const char* who, Which which) {
 }
 
 template <class Which, std::size_t kSize>
-void add(std::vector<MetricMeaning>& all, const char* who, const Meanings<Which, kSize>& meanings) {
+void add_metrics(std::vector<MetricMeaning>& all, const char* who, const Meanings<Which, kSize>& meanings) {
   for (const auto& [which, meaning] : meanings) {
     const std::string name = metric_name(who, which);
     all.push_back({name, meaning.help, meaning.advice,
@@ -269,9 +269,9 @@ void add(std::vector<MetricMeaning>& all, const char* who, const Meanings<Which,
 
 std::vector<MetricMeaning> all_meanings() {
   std::vector<MetricMeaning> all;
-  add(all, "edge", kHostMeanings);
-  add(all, "edge", kEdgeMeanings);
-  add(all, "receiver", kReceiverMeanings);
+  add_metrics(all, "edge", kHostMeanings);
+  add_metrics(all, "edge", kEdgeMeanings);
+  add_metrics(all, "receiver", kReceiverMeanings);
   for (const SenderMeaning& sender : kSenderMeanings)
     all.push_back(
         {metric_name(sender), sender.meaning.help, sender.meaning.advice,
@@ -282,7 +282,7 @@ std::vector<MetricMeaning> all_meanings() {
 }
 
 template <class Which, std::size_t kSize>
-void add(Metrics& metrics, const char* who, const Counters<Which, kSize>& counters,
+void add_metrics(Metrics& metrics, const char* who, const Counters<Which, kSize>& counters,
          const MetricLabels& labels) {
   for (std::size_t i = 0; i < kSize; ++i)
     metrics.push_back(metric_of(metric_name(who, Which(i)), labels, double(counters[Which(i)])));
@@ -305,14 +305,14 @@ Metric metric_of(const std::string& name, const MetricLabels& labels, double val
 
 Metrics to_metrics(const EdgeReading& reading, const MetricLabels& labels) {
   Metrics metrics;
-  add(metrics, "edge", reading.host, labels);
-  add(metrics, "edge", reading.edge, labels);
+  add_metrics(metrics, "edge", reading.host, labels);
+  add_metrics(metrics, "edge", reading.edge, labels);
   return metrics;
 }
 
 Metrics to_metrics(const ReceiverCounters& counters, const MetricLabels& labels) {
   Metrics metrics;
-  add(metrics, "receiver", counters, labels);
+  add_metrics(metrics, "receiver", counters, labels);
   return metrics;
 }
 

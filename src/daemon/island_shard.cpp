@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kAgeMost =
     86'400'000'000'000;  // a day, in nanoseconds: it is training code's word
-constexpr Duration kPublishEvery{10'000'000'000};
+constexpr Duration kShardPublishEvery{10'000'000'000};
 constexpr Duration kMissingEvery{200'000'000'000};  // which takes a look at every chunk
 
 // Memory is for what is in flight.
@@ -144,7 +144,7 @@ void IslandShard::meet_deadlines() {
   if (sending && sending_.exchange == Exchange::kStreamed)
     receiver_.on_time(now, *this, *this);  // which may have waited for that copy
   out_.flush();
-  if (now - published_at_ >= kPublishEvery) publish(now);
+  if (now - published_at_ >= kShardPublishEvery) publish(now);
 }
 
 void IslandShard::begin_stream(Instant now) {
@@ -233,7 +233,7 @@ std::vector<ReportedAbsence> IslandShard::absences(const RoundAssignment& part, 
 }
 
 Instant IslandShard::next_deadline(Instant now) const {
-  Instant due = std::min(receiver_.next_deadline(), published_at_ + kPublishEvery);
+  Instant due = std::min(receiver_.next_deadline(), published_at_ + kShardPublishEvery);
   if (held_up_since_ == kNever) due = std::min(due, sender_.next_deadline());
   if (!agent_ && (current_merge_ || !pending_merges_.empty())) due = std::min(due, rest_until_);
   if (!upcoming_.empty()) due = std::min(due, upcoming_.front().part.stream.start);

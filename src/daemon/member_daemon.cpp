@@ -12,7 +12,7 @@
 namespace cotillion {
 namespace {
 
-constexpr Duration kPublishEvery{200'000'000'000};
+constexpr Duration kMemberPublishEvery{200'000'000'000};
 constexpr Duration kTurn{20'000'000'000};  // how late signals and training code are noticed
 
 // A word for the state, for machines.
@@ -167,7 +167,7 @@ void MemberDaemon::report(Instant now) {
 
 void MemberDaemon::publish(Instant now) {
   notifier_.alive();
-  if (published_at_ != kNever && now - published_at_ < kPublishEvery) return;
+  if (published_at_ != kNever && now - published_at_ < kMemberPublishEvery) return;
   published_at_ = now;
   const MemberState state = member_.state();
   const Hello& hello = settings_.hello;

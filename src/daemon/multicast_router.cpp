@@ -20,7 +20,7 @@
 namespace cotillion {
 namespace {
 
-Unexpected<Error> refused(const std::string& attempt, int error) {
+Unexpected<Error> route_refused(const std::string& attempt, int error) {
   const char* remedy = "";
   if (error == EPERM || error == EACCES)
     remedy = "; it takes CAP_NET_ADMIN and CAP_NET_RAW, as root has them";
@@ -93,11 +93,11 @@ Result<std::vector<KernelRoute>> kernel_routes(const Map& map, PlaceId place,
 
 Result<MulticastRouter> MulticastRouter::open() {
   const int socket = ::socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_IGMP);
-  if (socket < 0) return refused("no raw socket for multicast routing", errno);
+  if (socket < 0) return route_refused("no raw socket for multicast routing", errno);
   MulticastRouter router(socket);  // closes it
   const int on = 1;
   if (::setsockopt(socket, IPPROTO_IP, MRT_INIT, &on, sizeof on) != 0)
-    return refused("multicast routing cannot be switched on", errno);
+    return route_refused("multicast routing cannot be switched on", errno);
   return router;
 }
 
@@ -127,7 +127,7 @@ Result<int> MulticastRouter::vif_of(const std::string& interface) {
   vif.vifc_threshold = 1;
   vif.vifc_lcl_ifindex = int(index);
   if (::setsockopt(socket_, IPPROTO_IP, MRT_ADD_VIF, &vif, sizeof vif) != 0)
-    return refused(fmt::format("interface '{}' cannot take part in multicast routing", interface),
+    return route_refused(fmt::format("interface '{}' cannot take part in multicast routing", interface),
                    errno);
   vifs_.push_back(interface);
   return int(vif.vifc_vifi);
@@ -146,7 +146,7 @@ Result<void> MulticastRouter::tell(int what, const KernelRoute& route) {
     entry.mfcc_ttls[*out] = 1;  // whatever has hops left
   }
   if (::setsockopt(socket_, IPPROTO_IP, what, &entry, sizeof entry) != 0)
-    return refused("route " + route_text(route), errno);
+    return route_refused("route " + route_text(route), errno);
   return {};
 }
 
@@ -183,7 +183,7 @@ Result<RouteCounts> MulticastRouter::counts(const KernelRoute& route) const {
   request.src = in_network_order(route.source);
   request.grp = in_network_order(route.group);
   if (::ioctl(socket_, SIOCGETSGCNT, &request) != 0)
-    return refused("counters of " + route_text(route), errno);
+    return route_refused("counters of " + route_text(route), errno);
   return RouteCounts{request.pktcnt, request.bytecnt, request.wrong_if};
 }
 

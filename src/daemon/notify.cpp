@@ -14,7 +14,7 @@
 namespace cotillion {
 namespace {
 
-std::int64_t number(const char* text) {
+std::int64_t environment_number(const char* text) {
   std::int64_t value = 0;
   if (text == nullptr) return 0;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
@@ -25,8 +25,8 @@ std::int64_t number(const char* text) {
 
 Notifier::Notifier(const char* socket, const char* watchdog_us, const char* watchdog_pid)
     : socket_(socket == nullptr ? "" : socket) {
-  const bool for_us = watchdog_pid == nullptr || number(watchdog_pid) == ::getpid();
-  if (const std::int64_t us = number(watchdog_us); for_us && us > 0)
+  const bool for_us = watchdog_pid == nullptr || environment_number(watchdog_pid) == ::getpid();
+  if (const std::int64_t us = environment_number(watchdog_us); for_us && us > 0)
     every_ = std::chrono::microseconds(us / 2);
 }
 

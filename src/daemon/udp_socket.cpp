@@ -25,7 +25,7 @@ std::string remedy_for(const std::string& call, int error) {
   return "";
 }
 
-Unexpected<Error> refused(const std::string& call, const std::string& where, int error) {
+Unexpected<Error> udp_refused(const std::string& call, const std::string& where, int error) {
   const std::string remedy = remedy_for(call, error);
   return failure(fmt::format("{} on {}: {}{}{}", call, where, std::strerror(error),
                              remedy.empty() ? "" : "; ", remedy));
@@ -69,7 +69,7 @@ Result<Ipv4Address> read_address(const std::string& text) {
 
 Result<UdpSocket> UdpSocket::open(const UdpSettings& settings) {
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return refused("socket", to_text(settings.bind), errno);
+  if (fd < 0) return udp_refused("socket", to_text(settings.bind), errno);
   UdpSocket opened(fd, settings.interface);
   if (const auto done = opened.set_up(settings); !done) return Unexpected<Error>{done.error()};
   return opened;
@@ -79,32 +79,32 @@ Result<Endpoint> UdpSocket::set_up(const UdpSettings& settings) const {
   const std::string where = to_text(settings.bind);
   const int on = 1, off = 0;
   if (settings.shared && !set(fd_, SOL_SOCKET, SO_REUSEADDR, on))
-    return refused("SO_REUSEADDR", where, errno);
+    return udp_refused("SO_REUSEADDR", where, errno);
   // Only groups that this socket joined, not those of everyone on this machine; and which one.
   if (!set(fd_, IPPROTO_IP, IP_MULTICAST_ALL, off))
-    return refused("IP_MULTICAST_ALL", where, errno);
-  if (!set(fd_, IPPROTO_IP, IP_PKTINFO, on)) return refused("IP_PKTINFO", where, errno);
+    return udp_refused("IP_MULTICAST_ALL", where, errno);
+  if (!set(fd_, IPPROTO_IP, IP_PKTINFO, on)) return udp_refused("IP_PKTINFO", where, errno);
   // A packet is one datagram and is never cut up on the way.
   if (const int never = IP_PMTUDISC_DO; !set(fd_, IPPROTO_IP, IP_MTU_DISCOVER, never))
-    return refused("IP_MTU_DISCOVER", where, errno);
+    return udp_refused("IP_MTU_DISCOVER", where, errno);
   if (settings.interface != 0) {
     ip_mreqn interface {};
     interface.imr_address.s_addr = htonl(settings.interface);
     if (!set(fd_, IPPROTO_IP, IP_MULTICAST_IF, interface))
-      return refused("IP_MULTICAST_IF", to_text(settings.interface), errno);
+      return udp_refused("IP_MULTICAST_IF", to_text(settings.interface), errno);
   }
   const int loop = settings.loop ? 1 : 0;
   if (!set(fd_, IPPROTO_IP, IP_MULTICAST_TTL, settings.ttl) ||
       !set(fd_, IPPROTO_IP, IP_MULTICAST_LOOP, loop))
-    return refused("IP_MULTICAST_TTL and _LOOP", where, errno);
+    return udp_refused("IP_MULTICAST_TTL and _LOOP", where, errno);
   if (settings.coalesce && !set(fd_, IPPROTO_UDP, UDP_GRO, on))
-    return refused("UDP_GRO", where, errno);
+    return udp_refused("UDP_GRO", where, errno);
   size_buffer(fd_, SO_RCVBUFFORCE, SO_RCVBUF, settings.receive_buffer);
   size_buffer(fd_, SO_SNDBUFFORCE, SO_SNDBUF, settings.send_buffer);
 
   const sockaddr_in address = to_sockaddr(settings.bind);
   if (bind(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-    return refused("bind", where, errno);
+    return udp_refused("bind", where, errno);
   return local();
 }
 
@@ -125,7 +125,7 @@ Result<Ipv4Address> UdpSocket::join(Ipv4Address group, Ipv4Address source) const
     membership.imr_interface.s_addr = htonl(interface_);
     membership.imr_sourceaddr.s_addr = htonl(source);
     if (!set(fd_, IPPROTO_IP, IP_ADD_SOURCE_MEMBERSHIP, membership))
-      return refused(fmt::format("join {} from {}", to_text(group), to_text(source)),
+      return udp_refused(fmt::format("join {} from {}", to_text(group), to_text(source)),
                      to_text(interface_), errno);
     return group;
   }
@@ -133,7 +133,7 @@ Result<Ipv4Address> UdpSocket::join(Ipv4Address group, Ipv4Address source) const
   membership.imr_multiaddr.s_addr = htonl(group);
   membership.imr_address.s_addr = htonl(interface_);
   if (!set(fd_, IPPROTO_IP, IP_ADD_MEMBERSHIP, membership))
-    return refused(fmt::format("join {}", to_text(group)), to_text(interface_), errno);
+    return udp_refused(fmt::format("join {}", to_text(group)), to_text(interface_), errno);
   return group;
 }
 

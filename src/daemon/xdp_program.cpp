@@ -87,7 +87,7 @@ std::vector<bpf_insn> frames_of(std::uint16_t port, int map) {
   return code;
 }
 
-Unexpected<Error> refused(const char* what, XdpProgram& program, const std::string& remedy) {
+Unexpected<Error> program_refused(const char* what, XdpProgram& program, const std::string& remedy) {
   const std::string why = std::strerror(errno);
   close_all(program);
   return failure(fmt::format("{}: {}; {}", what, why, remedy));
@@ -102,7 +102,7 @@ Result<XdpProgram> attach_xdp_program(int interface_index, std::uint16_t port) {
   map.key_size = map.value_size = 4;
   map.max_entries = kQueuesMax;
   made.map = call(BPF_MAP_CREATE, map);
-  if (made.map < 0) return refused("AF_XDP map", made, "needs CAP_BPF and CAP_NET_ADMIN");
+  if (made.map < 0) return program_refused("AF_XDP map", made, "needs CAP_BPF and CAP_NET_ADMIN");
 
   const std::vector<bpf_insn> code = frames_of(port, made.map);
   std::array<char, 4096> log{};
@@ -115,7 +115,7 @@ Result<XdpProgram> attach_xdp_program(int interface_index, std::uint16_t port) {
   load.log_size = log.size();
   load.log_level = 1;
   made.program = call(BPF_PROG_LOAD, load);
-  if (made.program < 0) return refused("AF_XDP program", made, log.data());
+  if (made.program < 0) return program_refused("AF_XDP program", made, log.data());
 
   // The driver's own hook where it has one.
   for (const std::uint32_t mode : {0u, std::uint32_t(XDP_FLAGS_SKB_MODE)}) {
@@ -127,7 +127,7 @@ Result<XdpProgram> attach_xdp_program(int interface_index, std::uint16_t port) {
     made.link = call(BPF_LINK_CREATE, link);
     if (made.link >= 0) return made;
   }
-  return refused("AF_XDP on this interface", made,
+  return program_refused("AF_XDP on this interface", made,
                  "its driver lacks XDP, its MTU is beyond a page, or another program stands there");
 }
 

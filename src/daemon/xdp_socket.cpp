@@ -59,7 +59,7 @@ Ipv4Address big32(ByteView bytes, std::size_t at) {
   return Ipv4Address(big16(bytes, at) << 16u | big16(bytes, at + 2));
 }
 
-Unexpected<Error> refused(const char* what) {
+Unexpected<Error> xdp_refused(const char* what) {
   return failure(
       fmt::format("{}: {}; hear groups through UDP sockets instead", what, std::strerror(errno)));
 }
@@ -135,7 +135,7 @@ Result<int> XdpSocket::set_up(const XdpSettings& settings) {
   const int index = index_of(settings.interface);
   if (index == 0) return failure("no interface of this machine has this address");
   rings.fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
-  if (rings.fd < 0) return refused("AF_XDP socket");
+  if (rings.fd < 0) return xdp_refused("AF_XDP socket");
   const auto set = [&](int option, const auto& value) {
     return setsockopt(rings.fd, SOL_XDP, option, &value, sizeof value) == 0;
   };
@@ -146,14 +146,14 @@ Result<int> XdpSocket::set_up(const XdpSettings& settings) {
   const std::uint32_t completions = 64;  // nothing is sent from here, and it must exist
   if (!set(XDP_UMEM_REG, memory) || !set(XDP_UMEM_FILL_RING, settings.frames) ||
       !set(XDP_UMEM_COMPLETION_RING, completions) || !set(XDP_RX_RING, settings.frames))
-    return refused("AF_XDP rings");
+    return xdp_refused("AF_XDP rings");
   xdp_mmap_offsets offsets{};
   socklen_t length = sizeof offsets;
   if (getsockopt(rings.fd, SOL_XDP, XDP_MMAP_OFFSETS, &offsets, &length) != 0 ||
       !rings.map(rings.fill, offsets.fr, settings.frames, sizeof(std::uint64_t),
                  XDP_UMEM_PGOFF_FILL_RING) ||
       !rings.map(rings.received, offsets.rx, settings.frames, sizeof(xdp_desc), XDP_PGOFF_RX_RING))
-    return refused("AF_XDP rings");
+    return xdp_refused("AF_XDP rings");
   for (std::uint32_t i = 0; i < settings.frames; ++i)
     rings.fill.at<std::uint64_t>(i) = i * kFrameBytes;
   rings.fill.producer().store(settings.frames, std::memory_order_release);
@@ -170,11 +170,11 @@ Result<int> XdpSocket::set_up(const XdpSettings& settings) {
     if (!bound && errno != EBUSY) break;
     if (!bound) usleep(kMicrosecondsBetweenTries);
   }
-  if (!bound) return refused("AF_XDP bind");
+  if (!bound) return xdp_refused("AF_XDP bind");
   auto program = attach_xdp_program(index, settings.port);
   if (!program) return Unexpected<Error>{program.error()};
   rings.program = *program;
-  if (!put_socket(rings.program, settings.queue, rings.fd)) return refused("AF_XDP map");
+  if (!put_socket(rings.program, settings.queue, rings.fd)) return xdp_refused("AF_XDP map");
   return index;
 }
 

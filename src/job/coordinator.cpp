@@ -11,7 +11,6 @@
 namespace cotillion {
 namespace {
 
-using State = CoordinatorState;
 
 constexpr Duration kStopsAhead{10'000'000'000};  // beyond the longest trip, for those who hear it
 
@@ -58,13 +57,13 @@ void Coordinator::on_message(Instant now, ConnectionId from, const Message& mess
   if (const auto* refusal = std::get_if<Refusal>(&message))
     return lose(now, *place, "refuses: " + shown(refusal->reason, 300), out);
   if (const auto* stopped = std::get_if<Stopped>(&message)) {
-    if (state_ != State::kStopping)
+    if (state_ != CoordinatorState::kStopping)
       return lose(now, *place, "stopped: " + shown(stopped->reason, 300), out);
     place->stopped = true;
     return advance(now, out);
   }
-  if (std::holds_alternative<Ready>(message) && state_ == State::kStopping) return;
-  if (std::holds_alternative<Ready>(message) && state_ == State::kAssigned) {
+  if (std::holds_alternative<Ready>(message) && state_ == CoordinatorState::kStopping) return;
+  if (std::holds_alternative<Ready>(message) && state_ == CoordinatorState::kAssigned) {
     place->ready = true;
     return advance(now, out);
   }
@@ -74,20 +73,20 @@ void Coordinator::on_message(Instant now, ConnectionId from, const Message& mess
 
 bool Coordinator::awaits(const Place& place) const {
   switch (state_) {
-    case State::kGathering:
+    case CoordinatorState::kGathering:
       return !place.there() || place.pongs < settings_.pings;
-    case State::kAssigned:
+    case CoordinatorState::kAssigned:
       return place.there() && !place.ready;
-    case State::kMeasuring:
+    case CoordinatorState::kMeasuring:
       return place.there() && place.pongs < settings_.pings_when_ready;
-    case State::kStarted:
+    case CoordinatorState::kStarted:
       return false;
-    case State::kPlaying:
+    case CoordinatorState::kPlaying:
       return place.there() && place.reported < RoundId(settings_.rounds);
-    case State::kStopping:
+    case CoordinatorState::kStopping:
       return place.there() && !place.stopped;
-    case State::kDone:
-    case State::kFailed:
+    case CoordinatorState::kDone:
+    case CoordinatorState::kFailed:
       return false;
   }
   return false;
@@ -102,7 +101,7 @@ std::vector<Who> Coordinator::awaited() const {
   std::vector<Who> list;
   const RoundId reported = rounds_reported();
   for (const Place& place : places_)
-    if (awaits(place) && (state_ != State::kPlaying || place.reported == reported))
+    if (awaits(place) && (state_ != CoordinatorState::kPlaying || place.reported == reported))
       list.push_back(place.who);
   return list;
 }
@@ -130,19 +129,19 @@ Coordinator::Place* Coordinator::place_of(ConnectionId connection) {
 
 void Coordinator::advance(Instant now, CoordinatorOutbox& out) {
   if (awaits_anyone()) return;
-  if (state_ == State::kGathering) return assign(now, out);
-  if (state_ == State::kAssigned) return measure(now, out);
-  if (state_ == State::kMeasuring) {
+  if (state_ == CoordinatorState::kGathering) return assign(now, out);
+  if (state_ == CoordinatorState::kAssigned) return measure(now, out);
+  if (state_ == CoordinatorState::kMeasuring) {
     const std::string why = clocks_apart();
     if (why.empty()) return start(now, out);
     // A busy moment need not be the last word: pings go on while there is time.
     if (now >= state_deadline()) fail(now, why, out);
     return;
   }
-  if (state_ == State::kPlaying)
+  if (state_ == CoordinatorState::kPlaying)
     return tell_stop(now, {RoundId(settings_.rounds), false, "all rounds are played"}, out);
-  if (state_ != State::kStopping) return;
-  state_ = stop_.failed ? State::kFailed : State::kDone;
+  if (state_ != CoordinatorState::kStopping) return;
+  state_ = stop_.failed ? CoordinatorState::kFailed : CoordinatorState::kDone;
   for (const Place& place : places_)
     if (place.there()) out.close(place.connection);
 }
@@ -171,7 +170,7 @@ std::string Coordinator::clocks_apart() const {
 
 void Coordinator::assign(Instant now, CoordinatorOutbox& out) {
   if (const std::string why = clocks_apart(); !why.empty()) return fail(now, why, out);
-  state_ = State::kAssigned;
+  state_ = CoordinatorState::kAssigned;
   since_ = now;
   Assignment assignment;
   assignment.job = job_assignment_.job().id;
@@ -202,7 +201,7 @@ Duration Coordinator::longest_trip() const {
 }
 
 void Coordinator::measure(Instant now, CoordinatorOutbox& out) {
-  state_ = State::kMeasuring;
+  state_ = CoordinatorState::kMeasuring;
   since_ = now;
   // One after the other: members on the same machine would be in each other's way.
   Instant due = now;
@@ -218,7 +217,7 @@ void Coordinator::measure(Instant now, CoordinatorOutbox& out) {
 }
 
 void Coordinator::start(Instant now, CoordinatorOutbox& out) {
-  state_ = State::kStarted;
+  state_ = CoordinatorState::kStarted;
   since_ = now;
   const Duration trip = longest_trip();
   const Duration lead = std::max(settings_.lead, trip + trip + kStopsAhead);
@@ -231,8 +230,8 @@ void Coordinator::start(Instant now, CoordinatorOutbox& out) {
 }
 
 void Coordinator::stop(Instant now, const std::string& reason, CoordinatorOutbox& out) {
-  if (state_ >= State::kStopping) return;
-  const bool playing = state_ == State::kStarted || state_ == State::kPlaying;
+  if (state_ >= CoordinatorState::kStopping) return;
+  const bool playing = state_ == CoordinatorState::kStarted || state_ == CoordinatorState::kPlaying;
   // A round that is certain to be in play, or yet to come, when the last one hears of it.
   const RoundId after = playing ? round_at(now + longest_trip() + kStopsAhead) : 0;
   tell_stop(now, {after, false, reason}, out);
@@ -245,7 +244,7 @@ void Coordinator::fail(Instant now, const std::string& why, CoordinatorOutbox& o
 void Coordinator::tell_stop(Instant now, const Stop& stop, CoordinatorOutbox& out) {
   stop_ = stop;
   reason_ = stop.reason;
-  state_ = State::kStopping;
+  state_ = CoordinatorState::kStopping;
   since_ = now;
   Instant ends = now;
   if (stop.after > 0) ends = std::max(ends, report_due(stop.after));

@@ -9,7 +9,6 @@
 namespace cotillion {
 namespace {
 
-using State = CoordinatorState;
 
 }  // namespace
 
@@ -29,19 +28,19 @@ RoundId Coordinator::round_at(Instant now) const {
 
 Instant Coordinator::state_deadline() const {
   switch (state_) {
-    case State::kGathering:
+    case CoordinatorState::kGathering:
       return since_ + settings_.join_timeout;
-    case State::kAssigned:
-    case State::kMeasuring:
+    case CoordinatorState::kAssigned:
+    case CoordinatorState::kMeasuring:
       return since_ + settings_.ready_timeout;
-    case State::kStarted:
+    case CoordinatorState::kStarted:
       return origin_;
-    case State::kPlaying:
+    case CoordinatorState::kPlaying:
       return report_due(rounds_reported() + 1);
-    case State::kStopping:
+    case CoordinatorState::kStopping:
       return stop_by_;
-    case State::kDone:
-    case State::kFailed:
+    case CoordinatorState::kDone:
+    case CoordinatorState::kFailed:
       return kNever;
   }
   return kNever;
@@ -73,14 +72,14 @@ void Coordinator::on_time(Instant now, CoordinatorOutbox& out) {
 }
 
 void Coordinator::begin_round_one(Instant now, CoordinatorOutbox& out) {
-  if (state_ != State::kStarted || now < origin_) return;
-  state_ = State::kPlaying;
+  if (state_ != CoordinatorState::kStarted || now < origin_) return;
+  state_ = CoordinatorState::kPlaying;
   since_ = now;
   out.note("round one begins");
 }
 
 void Coordinator::lose_the_late(Instant now, CoordinatorOutbox& out) {
-  if (state_ == State::kGathering) {
+  if (state_ == CoordinatorState::kGathering) {
     std::vector<std::string> late;
     for (const Place& place : places_)
       if (awaits(place))
@@ -90,19 +89,19 @@ void Coordinator::lose_the_late(Instant now, CoordinatorOutbox& out) {
                             fmt::join(late, ", ")),
                 out);
   }
-  const State state = state_;
+  const CoordinatorState state = state_;
   const RoundId round = rounds_reported() + 1;
   for (Place& place : places_) {
     if (state_ != state || !awaits(place)) continue;
-    if (state == State::kAssigned)
+    if (state == CoordinatorState::kAssigned)
       lose(now, place,
            fmt::format("was given its part {} ago and is not ready", wait_text(now - since_)), out);
-    else if (state == State::kMeasuring)
+    else if (state == CoordinatorState::kMeasuring)
       lose(now, place,
            fmt::format("has answered {} of {} pings in {}", place.pongs, settings_.pings_when_ready,
                        wait_text(now - since_)),
            out);
-    else if (state == State::kStopping)
+    else if (state == CoordinatorState::kStopping)
       lose(now, place, fmt::format("was told to stop {} ago and has not", wait_text(now - since_)),
            out);
     else if (place.reported < round)
@@ -111,26 +110,26 @@ void Coordinator::lose_the_late(Instant now, CoordinatorOutbox& out) {
                        wait_text(now - job_assignment_.start_of(round + 1, origin_))),
            out);
   }
-  if (state_ == State::kMeasuring) advance(now, out);  // everyone answers, and clocks stay apart
+  if (state_ == CoordinatorState::kMeasuring) advance(now, out);  // everyone answers, and clocks stay apart
 }
 
 const char* name_of(CoordinatorState state) {
   switch (state) {
-    case State::kGathering:
+    case CoordinatorState::kGathering:
       return "gathering";
-    case State::kAssigned:
+    case CoordinatorState::kAssigned:
       return "being prepared";
-    case State::kMeasuring:
+    case CoordinatorState::kMeasuring:
       return "measuring clocks";
-    case State::kStarted:
+    case CoordinatorState::kStarted:
       return "about to begin";
-    case State::kPlaying:
+    case CoordinatorState::kPlaying:
       return "being played";
-    case State::kStopping:
+    case CoordinatorState::kStopping:
       return "stopping";
-    case State::kDone:
+    case CoordinatorState::kDone:
       return "done";
-    case State::kFailed:
+    case CoordinatorState::kFailed:
       return "failed";
   }
   return "?";

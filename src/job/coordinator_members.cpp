@@ -14,7 +14,6 @@
 namespace cotillion {
 namespace {
 
-using State = CoordinatorState;
 
 // Whether two members' packets would come to the same socket: shard s of each listens at its port
 // plus s. Addresses are "10.0.0.1:29900"; what is not is only compared.
@@ -64,7 +63,7 @@ std::string Coordinator::objection(const Hello& hello) const {
           "give each an address or a port of its own (--listen)",
           name(other), shown(other.hello.address));
   // A late join needs a new epoch; until there are epochs it is refused.
-  if (state_ != State::kGathering)
+  if (state_ != CoordinatorState::kGathering)
     return fmt::format("the job is {}; nobody joins it any more", name_of(state_));
   return {};
 }
@@ -115,13 +114,13 @@ void Coordinator::hear(Instant now, Place& place, const Pong& pong, CoordinatorO
   place.trip = std::max(place.trip, Duration{2 * clock->error_ns * 1000});
   if (clock->error_ns < place.clock.error_ns) place.clock = *clock;
   ++place.pongs;
-  if (state_ == State::kGathering && awaits(place)) return ping(now, place, out);
-  if (state_ == State::kMeasuring) place.ping_due = now + settings_.ping_pause;
-  if (state_ == State::kGathering || state_ == State::kMeasuring) advance(now, out);
+  if (state_ == CoordinatorState::kGathering && awaits(place)) return ping(now, place, out);
+  if (state_ == CoordinatorState::kMeasuring) place.ping_due = now + settings_.ping_pause;
+  if (state_ == CoordinatorState::kGathering || state_ == CoordinatorState::kMeasuring) advance(now, out);
 }
 
 std::string Coordinator::objection(const Place& place, const RoundReport& report) const {
-  if (state_ != State::kPlaying && state_ != State::kStopping)
+  if (state_ != CoordinatorState::kPlaying && state_ != CoordinatorState::kStopping)
     return fmt::format("reported round {} while the job was {}", report.round, name_of(state_));
   if (report.round != place.reported + 1 || report.round > RoundId(settings_.rounds))
     return fmt::format("reported round {} after round {} of {}", report.round, place.reported,
@@ -167,7 +166,7 @@ void Coordinator::lose(Instant now, Place& place, const std::string& why, Coordi
   const std::string what = fmt::format("{} {}", name(place), why);
   out.note(what);
   out.close(place.connection);
-  if (state_ == State::kGathering) {  // it may come again
+  if (state_ == CoordinatorState::kGathering) {  // it may come again
     const Who who = place.who;
     place = {};
     place.who = who;
@@ -175,12 +174,12 @@ void Coordinator::lose(Instant now, Place& place, const std::string& why, Coordi
   }
   place.lost = true;
   // One that leaves when everyone has been told to is missed by nobody.
-  if (state_ != State::kStopping || !place.stopped)
+  if (state_ != CoordinatorState::kStopping || !place.stopped)
     losses_.push_back({place.who, place.reported, now, why});
   const bool anyone = std::any_of(places_.begin(), places_.end(), [](const Place& other) {
     return other.there() && other.who.role == Role::kIsland;
   });
-  if (state_ != State::kStopping && (settings_.on_loss == OnLoss::kStop || !anyone))
+  if (state_ != CoordinatorState::kStopping && (settings_.on_loss == OnLoss::kStop || !anyone))
     return fail(now, anyone ? what : what + ", the last island of all", out);
   advance(now, out);
 }

@@ -11,7 +11,6 @@ namespace {
 using testing::CoordinatorTest;
 using ::testing::HasSubstr;
 using testing::milliseconds;
-using State = CoordinatorState;
 
 TEST_F(CoordinatorTest, NamesThoseWhoAreNotReadyInTimeAndBeginsWithoutThem) {
   make();
@@ -25,7 +24,7 @@ TEST_F(CoordinatorTest, NamesThoseWhoAreNotReadyInTimeAndBeginsWithoutThem) {
   EXPECT_EQ(coordinator_->losses()[0].who, (Who{2, Role::kEdge}));
   EXPECT_EQ(coordinator_->losses()[0].reason, "was given its part 30 s ago and is not ready");
   let_measure();
-  EXPECT_EQ(coordinator_->state(), State::kStarted);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kStarted);
   EXPECT_EQ(heard<Start>(5), nullptr);
 }
 
@@ -35,7 +34,7 @@ TEST_F(CoordinatorTest, MeasuresClocksAgainWhenEveryoneIsReady) {
   now_ = now_ + milliseconds(5000);
   for (int i = 0; i < 6; ++i) say(i, Pong{});
   ready_all(milliseconds(1), 3'000'000);  // drifted, and the trips are ten times as long as before
-  ASSERT_EQ(coordinator_->state(), State::kStarted);
+  ASSERT_EQ(coordinator_->state(), CoordinatorState::kStarted);
   EXPECT_EQ(heard<Start>(0)->clock, (ClockEstimate{3'000'000, 500'000}));
 }
 
@@ -43,7 +42,7 @@ TEST_F(CoordinatorTest, NamesWhoIsReadyAndAnswersNoPing) {
   make();
   join_all();
   for (int i = 0; i < 6; ++i) say(i, Ready{});
-  ASSERT_EQ(coordinator_->state(), State::kMeasuring);
+  ASSERT_EQ(coordinator_->state(), CoordinatorState::kMeasuring);
   now_ = now_ + settings_.ready_timeout;
   for (int i = 0; i < 6; ++i) say(i, Pong{});  // old answers
   coordinator_->on_time(now_, *this);
@@ -62,9 +61,9 @@ TEST_F(CoordinatorTest, PingsOnWhileClocksAreNotKnownWellEnough) {
     coordinator_->on_time(now_, *this);
     answer_pings(milliseconds(30));
   }
-  ASSERT_EQ(coordinator_->state(), State::kMeasuring);
+  ASSERT_EQ(coordinator_->state(), CoordinatorState::kMeasuring);
   let_measure();
-  EXPECT_EQ(coordinator_->state(), State::kStarted);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kStarted);
   EXPECT_EQ(heard<Start>(4)->clock.error_ns, 50'000);
 }
 
@@ -74,7 +73,7 @@ TEST_F(CoordinatorTest, OnesThatLeaveWhileClocksAreMeasuredAreMissedByNobody) {
   for (int i = 0; i < 6; ++i) say(i, Ready{});
   coordinator_->on_lost(now_, 5, "reset", *this);
   let_measure();
-  EXPECT_EQ(coordinator_->state(), State::kStarted);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kStarted);
   EXPECT_EQ(coordinator_->losses().size(), 1u);
   EXPECT_EQ(heard<Start>(5), nullptr);
   EXPECT_NE(heard<Start>(4), nullptr);
@@ -87,7 +86,7 @@ TEST_F(CoordinatorTest, StopsWhileClocksAreMeasured) {
   coordinator_->stop(now_, "asked to", *this);
   EXPECT_EQ(*heard<Stop>(3), (Stop{0, false, "asked to"}));
   for (int i = 0; i < 6; ++i) say(i, Stopped{});
-  EXPECT_EQ(coordinator_->state(), State::kDone);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kDone);
 }
 
 TEST_F(CoordinatorTest, APongOfBeforeTheMeasuringTellsNothing) {
@@ -111,7 +110,7 @@ TEST_F(CoordinatorTest, RefusesToBeginWithClocksThatHaveBecomeWorse) {
   make();
   join_all();
   ready_all(milliseconds(30));
-  EXPECT_EQ(coordinator_->state(), State::kStopping);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kStopping);
   EXPECT_THAT(coordinator_->reason(), HasSubstr("are known to ±15.0 ms"));
 }
 
@@ -123,10 +122,10 @@ TEST_F(CoordinatorTest, CollectsReportsAndStopsEveryoneAfterTheLastRound) {
       say(i, report(round));
     }
   EXPECT_EQ(coordinator_->accounts().size(), 12u);
-  EXPECT_EQ(coordinator_->state(), State::kStopping);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kStopping);
   EXPECT_EQ(*heard<Stop>(4), (Stop{2, false, "all rounds are played"}));
   for (int i = 0; i < 6; ++i) say(i, Stopped{});
-  EXPECT_EQ(coordinator_->state(), State::kDone);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kDone);
   EXPECT_EQ(coordinator_->next_deadline(), kNever);
 }
 
@@ -142,7 +141,7 @@ TEST_F(CoordinatorTest, NamesWhoHasNotReportedARoundAndForHowLong) {
   coordinator_->on_time(now_, *this);
   ASSERT_EQ(coordinator_->losses().size(), 1u);
   EXPECT_EQ(coordinator_->losses()[0].reason, "has not reported round 1, which ended 5 s ago");
-  EXPECT_EQ(coordinator_->state(), State::kPlaying) << "the others play on";
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kPlaying) << "the others play on";
   EXPECT_EQ(coordinator_->rounds_reported(), 1u);
 }
 
@@ -165,7 +164,7 @@ TEST_F(CoordinatorTest, EndsTheJobForAllWhenOneIsLostAndThatIsWanted) {
   EXPECT_EQ(heard<Stop>(1), nullptr);
   EXPECT_EQ(heard<Stop>(0)->after, 0u);
   for (const int i : {0, 2, 3, 4, 5}) say(i, Stopped{});
-  EXPECT_EQ(coordinator_->state(), State::kFailed);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kFailed);
 }
 
 TEST_F(CoordinatorTest, FailsWhenNoIslandIsLeft) {
@@ -186,7 +185,7 @@ TEST_F(CoordinatorTest, StopsAllAfterTheSameRoundWhenItIsAskedTo) {
     say(i, report(3));
     say(i, Stopped{});
   }
-  EXPECT_EQ(coordinator_->state(), State::kDone);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kDone);
   EXPECT_EQ(coordinator_->accounts().size(), 18u);
 }
 
@@ -196,11 +195,11 @@ TEST_F(CoordinatorTest, StopsAtOnceBeforeRoundOneAndNamesWhoDoesNot) {
   coordinator_->stop(now_, "asked to", *this);
   EXPECT_EQ(heard<Stop>(0)->after, 0u);
   for (int i = 0; i < 5; ++i) say(i, Stopped{});
-  EXPECT_EQ(coordinator_->state(), State::kStopping);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kStopping);
   now_ = now_ + settings_.stop_timeout;
   say(5, Pong{});
   coordinator_->on_time(now_, *this);
-  EXPECT_EQ(coordinator_->state(), State::kDone);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kDone);
   ASSERT_EQ(coordinator_->losses().size(), 1u);
   EXPECT_THAT(coordinator_->losses()[0].reason, HasSubstr("was told to stop 10 s ago"));
 }

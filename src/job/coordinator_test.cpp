@@ -14,12 +14,11 @@ using testing::CoordinatorTest;
 using ::testing::HasSubstr;
 using testing::kWallZero;
 using testing::milliseconds;
-using State = CoordinatorState;
 
 TEST_F(CoordinatorTest, HandsEveryoneThePlanAndEveryonesBootsAndAddresses) {
   make();
   join_all();
-  EXPECT_EQ(coordinator_->state(), State::kAssigned);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kAssigned);
   for (int i = 0; i < 6; ++i) {
     const auto* assignment = heard<Assignment>(i);
     ASSERT_NE(assignment, nullptr);
@@ -39,7 +38,7 @@ TEST_F(CoordinatorTest, TellsEveryoneTheSameInstantAndHowItsClockStands) {
   for (int i = 0; i < 6; ++i) say(i, hello(i));
   answer_pings(milliseconds(1), 7'000'000);
   ready_all({100'000'000}, 5'000'000);
-  ASSERT_EQ(coordinator_->state(), State::kStarted);
+  ASSERT_EQ(coordinator_->state(), CoordinatorState::kStarted);
   EXPECT_GE(coordinator_->origin() - now_, settings_.lead);
   for (int i = 0; i < 6; ++i) {
     const auto* start = heard<Start>(i);
@@ -134,7 +133,7 @@ TEST_F(CoordinatorTest, RefusesToPlayWithClocksFurtherApartThanEdgesWait) {
   make();
   for (int i = 0; i < 6; ++i) say(i, hello(i));
   answer_pings(milliseconds(30));
-  EXPECT_EQ(coordinator_->state(), State::kStopping);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kStopping);
   EXPECT_THAT(coordinator_->reason(), AllOf(HasSubstr("±15.0 ms and ±15.0 ms"),
                                             HasSubstr("edges wait 1.0 ms"), HasSubstr("of slack")));
   EXPECT_TRUE(heard<Stop>(3)->failed);
@@ -150,7 +149,7 @@ TEST_F(CoordinatorTest, BelievesClocksThatAreKeptByOthersWhenTheyAreBetter) {
   }
   answer_pings(milliseconds(30));
   ready_all(milliseconds(30));
-  ASSERT_EQ(coordinator_->state(), State::kStarted);
+  ASSERT_EQ(coordinator_->state(), CoordinatorState::kStarted);
   EXPECT_EQ(heard<Start>(2)->clock, (ClockEstimate{250, 3000}));
 }
 
@@ -166,7 +165,7 @@ TEST_F(CoordinatorTest, NamesThoseWhoHaveNotJoinedInTime) {
   EXPECT_EQ(coordinator_->reason(), "after 60 s these have not joined: island C, edge of C");
   EXPECT_TRUE(heard<Stop>(0)->failed);
   for (int i = 0; i < 4; ++i) say(i, Stopped{});
-  EXPECT_EQ(coordinator_->state(), State::kFailed);
+  EXPECT_EQ(coordinator_->state(), CoordinatorState::kFailed);
 }
 
 TEST_F(CoordinatorTest, WaitsAgainForOneThatLeftWhileOthersGathered) {

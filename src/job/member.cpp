@@ -11,7 +11,6 @@
 
 namespace cotillion {
 
-using State = MemberState;
 
 Member::Member(Instant now, MemberSettings settings)
     : settings_(std::move(settings)), heard_(now) {}
@@ -32,10 +31,10 @@ void Member::on_message(Instant now, const Message& message, MemberHost& host) {
   if (const auto* refusal = std::get_if<Refusal>(&message))
     return fail("the coordinator refuses: " + shown(refusal->reason, 500), host);
   const auto* assignment = std::get_if<Assignment>(&message);
-  if (assignment != nullptr && state_ == State::kGreeting) return hear(now, *assignment, host);
+  if (assignment != nullptr && state_ == MemberState::kGreeting) return hear(now, *assignment, host);
   const auto* start = std::get_if<Start>(&message);
-  if (start != nullptr && state_ == State::kWaiting) return hear(now, *start, host);
-  if (start != nullptr && state_ == State::kStopping) return;
+  if (start != nullptr && state_ == MemberState::kWaiting) return hear(now, *start, host);
+  if (start != nullptr && state_ == MemberState::kStopping) return;
   refuse(now, fmt::format("{} while it was {}", name_of(message), name_of(state_)), host);
 }
 
@@ -60,7 +59,7 @@ void Member::hear(Instant now, const Assignment& assignment, MemberHost& host) {
   if (!job_assignment) return refuse(now, job_assignment.error().message, host);
   job_assignment_.emplace(std::move(*job_assignment));
   assignment_ = assignment;
-  state_ = State::kPreparing;
+  state_ = MemberState::kPreparing;
   host.prepare();
 }
 
@@ -84,15 +83,15 @@ void Member::hear(Instant now, const Start& start, MemberHost& host) {
                               "keep it by PTP or NTP, or plan with more slack",
                               to_text(error), to_text(slack)),
                   host);
-  state_ = State::kPlaying;
+  state_ = MemberState::kPlaying;
   host.play(origin_);
 }
 
 void Member::hear(const Stop& stop, MemberHost& host) {
-  if (state_ == State::kStopping && stop.after >= stop_.after) return;
+  if (state_ == MemberState::kStopping && stop.after >= stop_.after) return;
   stop_ = stop;
-  if (state_ < State::kPlaying) stop_.after = 0;
-  state_ = State::kStopping;
+  if (state_ < MemberState::kPlaying) stop_.after = 0;
+  state_ = MemberState::kStopping;
   reason_ = shown(stop.reason, 500);
   host.stop(stop_.after, reason_);
 }
@@ -116,22 +115,22 @@ Instant Member::next_deadline() const {
 }
 
 void Member::ready(Instant, MemberHost& host) {
-  if (state_ != State::kPreparing) return;  // it has been told to stop meanwhile
-  state_ = State::kWaiting;
+  if (state_ != MemberState::kPreparing) return;  // it has been told to stop meanwhile
+  state_ = MemberState::kWaiting;
   host.send(Ready{});
 }
 
 void Member::report(Instant, const RoundReport& report, MemberHost& host) {
-  if (state_ != State::kPlaying && state_ != State::kStopping) return;
+  if (state_ != MemberState::kPlaying && state_ != MemberState::kStopping) return;
   COTILLION_CHECK(report.round == reported_ + 1);
   reported_ = report.round;
   host.send(report);
 }
 
 void Member::stopped(Instant, MemberHost& host) {
-  if (state_ != State::kStopping) return;
+  if (state_ != MemberState::kStopping) return;
   host.send(Stopped{reported_, reason_});
-  state_ = stop_.failed ? State::kFailed : State::kDone;
+  state_ = stop_.failed ? MemberState::kFailed : MemberState::kDone;
 }
 
 void Member::refuse(Instant, const std::string& why, MemberHost& host) {
@@ -141,8 +140,8 @@ void Member::refuse(Instant, const std::string& why, MemberHost& host) {
 }
 
 void Member::fail(const std::string& why, MemberHost& host) {
-  const bool busy = state_ != State::kGreeting;
-  state_ = State::kFailed;
+  const bool busy = state_ != MemberState::kGreeting;
+  state_ = MemberState::kFailed;
   reason_ = why;
   if (busy) host.stop(0, why);
 }
@@ -159,24 +158,24 @@ RoundAssignment Member::part(RoundId round) const {
 
 RoundId Member::last_round() const {
   const auto all = RoundId(assignment_.rounds);
-  return state_ == State::kStopping ? std::min(all, stop_.after) : all;
+  return state_ == MemberState::kStopping ? std::min(all, stop_.after) : all;
 }
 
 const char* name_of(MemberState state) {
   switch (state) {
-    case State::kGreeting:
+    case MemberState::kGreeting:
       return "greeting";
-    case State::kPreparing:
+    case MemberState::kPreparing:
       return "preparing";
-    case State::kWaiting:
+    case MemberState::kWaiting:
       return "waiting for round one";
-    case State::kPlaying:
+    case MemberState::kPlaying:
       return "playing";
-    case State::kStopping:
+    case MemberState::kStopping:
       return "stopping";
-    case State::kDone:
+    case MemberState::kDone:
       return "done";
-    case State::kFailed:
+    case MemberState::kFailed:
       return "failed";
   }
   return "?";

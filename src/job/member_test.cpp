@@ -11,7 +11,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::milliseconds;
-using State = MemberState;
 
 constexpr WallClock kZero = 1'700'000'000'000'000'000;
 
@@ -73,7 +72,7 @@ TEST_F(MemberTest, SaysHelloAndAnswersPingsWithItsOwnTime) {
 TEST_F(MemberTest, TakesItsPartAndSaysWhenItIsReady) {
   hear(assignment());
   EXPECT_TRUE(prepared_);
-  EXPECT_EQ(member_->state(), State::kPreparing);
+  EXPECT_EQ(member_->state(), MemberState::kPreparing);
   EXPECT_EQ(member_->seat({2, Role::kEdge}).boot, 6u);
   member_->ready(now_, *this);
   EXPECT_NE(last<Ready>(), nullptr);
@@ -94,7 +93,7 @@ TEST_F(MemberTest, RefusesAStartThatComesTooLate) {
   hear(assignment());
   member_->ready(now_, *this);
   hear(Start{wall_of(now_ - milliseconds(3), kZero), {0, 1000}});
-  EXPECT_EQ(member_->state(), State::kFailed);
+  EXPECT_EQ(member_->state(), MemberState::kFailed);
   EXPECT_EQ(last<Refusal>()->reason,
             "round one began 3.0 ms before Start came; give it a longer lead");
 }
@@ -104,7 +103,7 @@ TEST_F(MemberTest, RefusesAPlanThatIsNotWhatItClaims) {
   other.plan_text += " ";
   hear(other);
   EXPECT_THAT(last<Refusal>()->reason, HasSubstr("not the one it claims to be"));
-  EXPECT_EQ(member_->state(), State::kFailed);
+  EXPECT_EQ(member_->state(), MemberState::kFailed);
 }
 
 TEST_F(MemberTest, RefusesSomebodyElsesPartAndAListOfOthers) {
@@ -134,7 +133,7 @@ TEST_F(MemberTest, PlaysTheRoundToItsEndWhenItIsToldTo) {
   EXPECT_EQ(last<RoundReport>()->round, 2u);
   member_->stopped(now_, *this);
   EXPECT_EQ(*last<Stopped>(), (Stopped{2, "asked to"}));
-  EXPECT_EQ(member_->state(), State::kDone);
+  EXPECT_EQ(member_->state(), MemberState::kDone);
 }
 
 TEST_F(MemberTest, StopsWhenTheCoordinatorIsSilentForTooLong) {
@@ -142,7 +141,7 @@ TEST_F(MemberTest, StopsWhenTheCoordinatorIsSilentForTooLong) {
   EXPECT_EQ(member_->next_deadline(), now_ + milliseconds(10'000));
   now_ = now_ + milliseconds(10'000);
   member_->on_time(now_, *this);
-  EXPECT_EQ(member_->state(), State::kFailed);
+  EXPECT_EQ(member_->state(), MemberState::kFailed);
   EXPECT_EQ(member_->reason(), "the coordinator has been silent for 10 s while playing");
   EXPECT_EQ(stop_->first, 0u);
   EXPECT_EQ(member_->next_deadline(), kNever);
@@ -151,7 +150,7 @@ TEST_F(MemberTest, StopsWhenTheCoordinatorIsSilentForTooLong) {
 TEST_F(MemberTest, SaysWhatTheCoordinatorRefused) {
   hear(Refusal{"no island of the plan is called 'B'"});
   EXPECT_EQ(member_->reason(), "the coordinator refuses: no island of the plan is called 'B'");
-  EXPECT_EQ(member_->state(), State::kFailed);
+  EXPECT_EQ(member_->state(), MemberState::kFailed);
 }
 
 TEST_F(MemberTest, SaysThatTheConnectionWasLostAndWhen) {

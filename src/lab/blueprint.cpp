@@ -14,7 +14,7 @@ namespace {
 // Three namespaces for each place and a few descriptors for each link: a machine holds that many.
 constexpr int kPlacesOfALab = 256;
 
-const char* word_of(NamespaceRole::Kind kind) {
+const char* kind_word(NamespaceRole::Kind kind) {
   switch (kind) {
     case NamespaceRole::Kind::kRouter:
       return "router";
@@ -69,7 +69,7 @@ class Draughtsman {
   void add(NamespaceRole role, const std::string& of) {
     Space space;
     space.role = role;
-    space.name = of.empty() ? word_of(role.kind) : fmt::format("{} {}", word_of(role.kind), of);
+    space.name = of.empty() ? kind_word(role.kind) : fmt::format("{} {}", kind_word(role.kind), of);
     print_.spaces.push_back(std::move(space));
   }
 

@@ -19,7 +19,7 @@
 namespace cotillion {
 namespace {
 
-constexpr Duration kLook{5'000'000'000};
+constexpr Duration kChildrenLook{5'000'000'000};
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -112,7 +112,7 @@ bool Children::wait(Duration timeout) {
   const Instant deadline = steady_now() + timeout;
   while (running() > 0) {
     if (steady_now() >= deadline) return false;
-    const timespec look = timespec_of(kLook);
+    const timespec look = timespec_of(kChildrenLook);
     (void)::nanosleep(&look, nullptr);
   }
   return true;

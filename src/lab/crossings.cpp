@@ -10,7 +10,7 @@
 namespace cotillion {
 namespace {
 
-constexpr std::size_t kProblemsSaid = 20;
+constexpr std::size_t kCrossingProblemsSaid = 20;
 
 class Audit {
  public:
@@ -42,9 +42,9 @@ class Audit {
 
   Crossings take() {
     found.links = std::size_t(std::count(crossed_.begin(), crossed_.end(), true));
-    if (said_ > kProblemsSaid)
+    if (said_ > kCrossingProblemsSaid)
       found.problems.push_back(
-          fmt::format("and {} more crossings that are wrong", said_ - kProblemsSaid));
+          fmt::format("and {} more crossings that are wrong", said_ - kCrossingProblemsSaid));
     return std::move(found);
   }
 
@@ -56,7 +56,7 @@ class Audit {
   }
 
   void say(const MulticastGroup& group, const std::string& what, LaneId lane) {
-    if (++said_ > kProblemsSaid) return;
+    if (++said_ > kCrossingProblemsSaid) return;
     found.problems.push_back(fmt::format("{}'s stream for {} {} on {}",
                                          plan_.map.islands[std::size_t(group.sender)].name,
                                          to_text(group.address), what, lane_name(plan_.map, lane)));

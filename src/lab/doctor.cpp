@@ -224,7 +224,7 @@ Finding measure_buffers(const Confinement& confinement) {
           "as root, `sysctl net.core.rmem_max=16777216 net.core.wmem_max=4194304`"};
 }
 
-const char* word_of(State state) {
+const char* state_word(State state) {
   switch (state) {
     case State::kFine:
       return "fine";
@@ -256,7 +256,7 @@ bool can_run(const std::vector<Finding>& findings) {
 std::string findings_text(const std::vector<Finding>& findings) {
   Table table({{""}, {""}, {""}});
   for (const Finding& finding : findings)
-    table.add({finding.what, word_of(finding.state), finding.found});
+    table.add({finding.what, state_word(finding.state), finding.found});
   std::string text = table.text();
   text = text.substr(text.find('\n') + 1);  // there are no titles
   for (const Finding& finding : findings)
@@ -277,7 +277,7 @@ Json findings_json(const std::vector<Finding>& findings) {
   json["findings"] = Json::array();
   for (const Finding& finding : findings)
     json["findings"].push_back({{"what", finding.what},
-                                {"state", word_of(finding.state)},
+                                {"state", state_word(finding.state)},
                                 {"found", finding.found},
                                 {"remedy", finding.remedy}});
   return json;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint16_t kTrainPort = kUdpPort + 1;
 constexpr Duration kBetweenLanes{2'000'000'000};
-constexpr Duration kLook{2'000'000'000};
+constexpr Duration kProbeLook{2'000'000'000};
 constexpr double kNanosecondsPerMillisecond = 1e6;
 
 void sleep_for(Duration time) {
@@ -66,7 +66,7 @@ bool wait_until_heard(const ProbeReceivers& receivers, std::size_t expected, Dur
   const Instant deadline = steady_now() + timeout;
   while (receivers.heard_so_far() < expected && steady_now() < deadline) {
     if (asked_to_end()) return false;
-    sleep_for(kLook);
+    sleep_for(kProbeLook);
   }
   return true;
 }

@@ -20,9 +20,9 @@ namespace cotillion {
 namespace {
 
 constexpr Duration kHeadStart{20'000'000'000};
-constexpr double kPicosecondsPerNanosecond = 1000;
-constexpr double kNanosecondsPerMillisecond = 1e6;
-constexpr std::size_t kProblemsSaid = 20;
+constexpr double kStreamPicosecondsPerNanosecond = 1000;
+constexpr double kStreamNanosecondsPerMillisecond = 1e6;
+constexpr std::size_t kStreamProblemsSaid = 20;
 
 struct Sending {
   const MulticastGroup* group = nullptr;
@@ -100,14 +100,14 @@ class StreamProbe {
 
   [[nodiscard]] double on_wire_ns(LaneId lane) const {
     const Bytes wire = Bytes{chunk_} + framing_of(map_);
-    return transfer_time(wire, lane_rate(map_, lane)).ps / kPicosecondsPerNanosecond;
+    return transfer_time(wire, lane_rate(map_, lane)).ps / kStreamPicosecondsPerNanosecond;
   }
 
   // From the sender to a place, along the tree.
   [[nodiscard]] double hops_ns(const MulticastGroup& group, PlaceId place) const {
     double sum = 0;
     for (const LaneId lane : way_along(map_, group.tree, place))
-      sum += on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kPicosecondsPerNanosecond;
+      sum += on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kStreamPicosecondsPerNanosecond;
     return sum;
   }
 
@@ -119,7 +119,7 @@ class StreamProbe {
       if (ingress.edge == kNoAggregator)
         for (const LaneId lane : ingress.lanes)
           flight +=
-              on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kPicosecondsPerNanosecond;
+              on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kStreamPicosecondsPerNanosecond;
       by_receiver.emplace(ear_of_.at(listener_of(plan_, island)), flight);
     }
     std::vector<Ending> endings;
@@ -229,7 +229,7 @@ class StreamProbe {
         const Reception& seen = found->second;
         const Bytes wire = Bytes{chunk_} + framing_of(map_);
         const double planned = transfer_time(wire, sendings[stream].stream->rate).ps /
-                               kPicosecondsPerNanosecond * double(seen.last - seen.first);
+                               kStreamPicosecondsPerNanosecond * double(seen.last - seen.first);
         rates_.push_back(planned / double(seen.last_ns - seen.first_ns) - 1);
       }
     }
@@ -242,7 +242,7 @@ class StreamProbe {
       if (one.mark.sequence + 1 >= sendings[one.mark.stream].packets) continue;
       delays_.push_back(
           (double(one.came_ns - one.mark.sent_ns) - flights[one.mark.stream][one.receiver]) /
-          kNanosecondsPerMillisecond);
+          kStreamNanosecondsPerMillisecond);
     }
   }
 
@@ -277,8 +277,8 @@ class StreamProbe {
             fmt::format("{}: {} packets came while the probe's own buffer was full; this "
                         "machine is too busy for it",
                         names_[receiver], missed));
-    if (problems_ > kProblemsSaid)
-      outcome_.problems.push_back(fmt::format("and {} more", problems_ - kProblemsSaid));
+    if (problems_ > kStreamProblemsSaid)
+      outcome_.problems.push_back(fmt::format("and {} more", problems_ - kStreamProblemsSaid));
   }
 
   [[nodiscard]] std::string stream_name(const std::vector<Sending>& sendings,
@@ -290,7 +290,7 @@ class StreamProbe {
   }
 
   void problem(const std::string& sentence) {
-    if (++problems_ <= kProblemsSaid) outcome_.problems.push_back(sentence);
+    if (++problems_ <= kStreamProblemsSaid) outcome_.problems.push_back(sentence);
   }
 
   World& world_;

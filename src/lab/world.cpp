@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kIpAndUdp = 28;
 constexpr std::size_t kMtuLeast = 1500;
 constexpr Duration kWiresGrace{10'000'000'000'000};
-constexpr Duration kLook{1'000'000'000};
+constexpr Duration kWorldLook{1'000'000'000};
 constexpr int kTunQueue = 20'000;
 constexpr std::size_t kPacketsSpare = 256;  // of each lane, for those that are shorter than a chunk
 
@@ -230,7 +230,7 @@ Result<void> World::wait_for_wires() const {
         if (steady_now() > deadline)
           return failure(fmt::format("{}: '{}' carries nothing yet",
                                      print_.spaces[std::size_t(end.space)].name, end.interface));
-        const timespec look = timespec_of(kLook);
+        const timespec look = timespec_of(kWorldLook);
         (void)::nanosleep(&look, nullptr);
       }
     }

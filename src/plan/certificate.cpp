@@ -12,7 +12,7 @@ namespace cotillion {
 namespace {
 
 // A few hundred roundings of doubles.
-constexpr double kRounding = 1e-11;
+constexpr double kCertificateRounding = 1e-11;
 
 class Checker {
  public:
@@ -23,7 +23,7 @@ class Checker {
     ++certificate_.constraints;
     const double excess = (left - right) / std::max(size, 1.0);
     certificate_.worst = std::max(certificate_.worst, excess);
-    if (!(excess <= kRounding))
+    if (!(excess <= kCertificateRounding))
       certificate_.broken.push_back(fmt::format("{}: {} > {}", what, left, right));
   }
 

@@ -20,7 +20,7 @@ constexpr double kNoFall = 1e-12;        // a relative fall per period below thi
 constexpr int kPeriodsWithoutFall = 64;  // as many of these in a row: it never settles
 // Beyond this the tail is closed with the ratio known so far and the area marked approximate.
 constexpr std::int64_t kWorkMax = 4'000'000'000;  // matrix elements touched, per schedule
-constexpr std::int64_t kRoundsMax = 2'000'000;
+constexpr std::int64_t kMixingRoundsMax = 2'000'000;
 
 class Portfolio {
  public:
@@ -144,7 +144,7 @@ PhaseResult follow(const Schedule& schedule, int n, int phase, const std::vector
   double area = 1, area_squared = 1, sum = 0, sum_squared = 0, remains = 1;
   const std::int64_t work_per_round = 2 * std::int64_t(n) * n;
   const std::int64_t rounds_max =
-      std::min(kRoundsMax, kWorkMax / period / work_per_round) + 4 * period;
+      std::min(kMixingRoundsMax, kWorkMax / period / work_per_round) + 4 * period;
   for (int h = 1;; ++h) {
     const Round& round = schedule.rounds[(phase + h) % period];
     portfolio.apply(round);

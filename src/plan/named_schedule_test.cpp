@@ -26,22 +26,22 @@ std::string text_of(const Map& map, const Schedule& schedule) {
   return text;
 }
 
-std::string on_nine_cities(const std::string& name) {
+std::string schedule_on_nine_cities(const std::string& name) {
   const Map map = example_map("nine-cities");
   return text_of(map, *named_schedule(name, map, Routes(map)));
 }
 
 TEST(NamedSchedule, NineCitiesDanceAsInThePaper) {
-  EXPECT_EQ(on_nine_cities("triangles"),
+  EXPECT_EQ(schedule_on_nine_cities("triangles"),
             "(TYO HKG SIN)(LAX NYC WAS)(LON AMS FRA)\n"
             "(TYO LAX FRA)(HKG WAS AMS)(SIN NYC LON)\n");
-  EXPECT_EQ(on_nine_cities("pairs"),
+  EXPECT_EQ(schedule_on_nine_cities("pairs"),
             "(TYO LAX)(HKG SIN)(NYC WAS)(LON AMS)(FRA)\n"
             "(TYO HKG)(SIN)(LAX WAS)(NYC LON)(AMS FRA)\n");
-  EXPECT_EQ(on_nine_cities("regional"),
+  EXPECT_EQ(schedule_on_nine_cities("regional"),
             "(TYO HKG SIN)(LAX NYC WAS)(LON AMS FRA)\n"
             "(TYO LAX)(HKG)(SIN FRA)(NYC LON)(WAS)(AMS)\n");
-  EXPECT_EQ(on_nine_cities("all-to-all"), "(TYO HKG SIN LAX NYC WAS LON AMS FRA)\n");
+  EXPECT_EQ(schedule_on_nine_cities("all-to-all"), "(TYO HKG SIN LAX NYC WAS LON AMS FRA)\n");
 }
 
 TEST(NamedSchedule, GridRoundsAreOrthogonalAndSettleOnceAround) {

@@ -144,14 +144,14 @@ TEST(RandomPairs, DependOnTheSeedAlone) {
 
 // Policies --------------------------------------------------------------------------------
 
-const Policy& named(const std::vector<Policy>& policies, const std::string& name) {
+const Policy& policy_named(const std::vector<Policy>& policies, const std::string& name) {
   const auto found = std::find_if(policies.begin(), policies.end(),
                                   [&](const Policy& policy) { return policy.name == name; });
   EXPECT_NE(found, policies.end()) << name;
   return *found;
 }
 
-std::vector<Policy> on_nine_cities(Bytes edge_memory) {
+std::vector<Policy> policies_on_nine_cities(Bytes edge_memory) {
   const auto floor = testing::nine_cities(edge_memory);
   CompareSettings settings;
   settings.plan.step_time = Duration{169'000'000'000};
@@ -160,7 +160,7 @@ std::vector<Policy> on_nine_cities(Bytes edge_memory) {
 }
 
 TEST(Policies, RivalsOnNineCitiesAreNearTheFiguresOfTheDesignNote) {
-  const auto policies = on_nine_cities({32'000'000'000});
+  const auto policies = policies_on_nine_cities({32'000'000'000});
   struct Figure {
     const char* name;
     double round_ms, staleness_ms;
@@ -171,7 +171,7 @@ TEST(Policies, RivalsOnNineCitiesAreNearTheFiguresOfTheDesignNote) {
                                {"random pairs", 516, 2345},
                                {"unicast grid", 912, 2053},
                                {"unicast all-to-all", 3316, 4974}}) {
-    const Policy& policy = named(policies, figure.name);
+    const Policy& policy = policy_named(policies, figure.name);
     EXPECT_NEAR(policy.exchange.ms(), figure.round_ms, 0.02 * figure.round_ms) << figure.name;
     EXPECT_NEAR(policy.objective(Objective::kPaper).ms(), figure.staleness_ms,
                 0.02 * figure.staleness_ms)
@@ -180,33 +180,33 @@ TEST(Policies, RivalsOnNineCitiesAreNearTheFiguresOfTheDesignNote) {
 }
 
 TEST(Policies, SynchronousSgdIdlesFourFifthsOfTheTimeAtAStepOf169Milliseconds) {
-  const auto policies = on_nine_cities({32'000'000'000});
-  const Policy& policy = named(policies, "synchronous SGD, multicast + edges");
+  const auto policies = policies_on_nine_cities({32'000'000'000});
+  const Policy& policy = policy_named(policies, "synchronous SGD, multicast + edges");
   EXPECT_NEAR(policy.utilisation, 169 / (169 + 676.2), 1e-12);
   EXPECT_EQ(policy.objective(Objective::kPaper).ps, 0);
   EXPECT_TRUE(policy.blocking);
 }
 
 TEST(Policies, LocalStepsTradeUtilisationForStaleness) {
-  const auto policies = on_nine_cities({32'000'000'000});
-  const Policy& local = named(policies, "local SGD, H = 8");
+  const auto policies = policies_on_nine_cities({32'000'000'000});
+  const Policy& local = policy_named(policies, "local SGD, H = 8");
   EXPECT_NEAR(local.objective(Objective::kPaper).ms(), 3.5 * 169, 1e-9);
   EXPECT_NEAR(local.utilisation, 8 * 169 / (8 * 169 + local.exchange.ms()), 1e-12);
 }
 
 TEST(Policies, WithoutMemoryTheAllToAllIsInfeasibleAndLast) {
-  const auto policies = on_nine_cities({0});
-  EXPECT_FALSE(named(policies, "all-to-all").feasible);
+  const auto policies = policies_on_nine_cities({0});
+  EXPECT_FALSE(policy_named(policies, "all-to-all").feasible);
   EXPECT_FALSE(policies.back().feasible);
   EXPECT_EQ(policies.front().kind, Policy::Kind::kSchedule);
 }
 
 TEST(Policies, TrafficIsCountedAtTheAccessLink) {
-  const auto policies = on_nine_cities({32'000'000'000});
+  const auto policies = policies_on_nine_cities({32'000'000'000});
   // One payload out and one in, every 676.2 ms.
-  for (const double rate : named(policies, "all-to-all").egress)
+  for (const double rate : policy_named(policies, "all-to-all").egress)
     EXPECT_NEAR(rate, 1e9 / 0.6762, 1e-3);
-  for (const double rate : named(policies, "unicast all-to-all").ingress)
+  for (const double rate : policy_named(policies, "unicast all-to-all").ingress)
     EXPECT_NEAR(rate, 8e9 / 3.3162, 1e-2);
 }
 

@@ -11,7 +11,7 @@
 namespace cotillion {
 namespace {
 
-constexpr double kRounding = 1e-9;
+constexpr double kCloseRounding = 1e-9;
 constexpr int kPeriodsToSettle = 4;  // queues that are never more than full settle within two
 
 // An island's turn in a round, seconds from its start.
@@ -55,7 +55,7 @@ std::optional<LaneId> overloaded(const NetworkModel& network, const PlannedRound
   for (const auto& [lane, senders] : loads) {
     double sum = 0;
     for (const auto& sender : senders) sum += sender.second;
-    if (sum > lane_rate(network.map(), lane).value * (1 + kRounding)) return lane;
+    if (sum > lane_rate(network.map(), lane).value * (1 + kCloseRounding)) return lane;
   }
   return std::nullopt;
 }
@@ -128,7 +128,7 @@ class MovedRounds {
     for (std::size_t r = 0; r < rounds_.size(); ++r) {
       const RecipeRound& next = rounds_[(r + 1) % rounds_.size()];
       for (std::size_t at = 0; at < rounds_[r].arrives.size(); ++at)
-        if (rounds_[r].arrives[at] > (rounds_[r].length + next.leaves[at]) * (1 + kRounding))
+        if (rounds_[r].arrives[at] > (rounds_[r].length + next.leaves[at]) * (1 + kCloseRounding))
           return true;
     }
     return false;

@@ -8,7 +8,7 @@
 namespace cotillion {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a step
+constexpr double kOuterRounding = 1e-9;  // of a step
 
 std::vector<double> times(std::vector<double> matrix, double factor) {
   for (double& weight : matrix) weight *= factor;
@@ -90,7 +90,7 @@ class Streaming final : public StepSchedule {
       ahead = together ? ahead + 1 : 0;
       const double flight = recipe.latency + (ahead + 1) * recipe.serialisation / recipe.fragments;
       const int steps =
-          flight > 0 ? int(std::ceil(flight / common.step_time - kRounding)) : recipe.overlap;
+          flight > 0 ? int(std::ceil(flight / common.step_time - kOuterRounding)) : recipe.overlap;
       overlaps_.push_back(std::clamp(steps, 1, recipe.steps));
     }
   }

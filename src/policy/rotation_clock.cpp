@@ -9,14 +9,14 @@
 namespace cotillion {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
+constexpr double kClockRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
 
 constexpr std::int64_t kRoundsLooked = 64;  // they fall differently on steps each time
 
 }  // namespace
 
 bool is_a_step(const RecipeRound& round, double step_time) {
-  return round.length >= step_time * (1 - kRounding);
+  return round.length >= step_time * (1 - kClockRounding);
 }
 
 RotationClock::RotationClock(const RecipeCommon& common, const RotationRecipe& rotation)
@@ -55,7 +55,7 @@ void RotationClock::find_groups() {
 // Own weights and the receiver's momentum need S and the average apart from each other.
 bool RotationClock::takes_one_copy() const {
   if (recipe_.own_weight < 1 || (recipe_.momentum > 0 && !recipe_.momentum_at_sender)) return false;
-  const double rounding = kRounding * step_time_;
+  const double rounding = kClockRounding * step_time_;
   const auto rounds = recipe_.rounds.size();
   for (std::size_t k = 0; k < rounds; ++k) {
     const RecipeRound& round = recipe_.rounds[k];
@@ -148,7 +148,7 @@ std::int64_t RotationClock::merge_step(std::int64_t k, int island, int fragment)
 
 std::int64_t RotationClock::copy_step(std::int64_t k, int island, int fragment) const {
   const double due = start(k) + round(k).leaves[at(island, fragment)];
-  const auto own = std::int64_t(std::floor(due / step_time_ + kRounding));
+  const auto own = std::int64_t(std::floor(due / step_time_ + kClockRounding));
   return k == 0 || prompt_ ? own : std::max(own, merged_by(k - 1, island, fragment));
 }
 
@@ -158,7 +158,7 @@ bool RotationClock::copies_ahead(std::int64_t k, int island, int fragment) const
 
 std::int64_t RotationClock::merged_by(std::int64_t k, int island, int fragment) const {
   const double due = start(k) + round(k).arrives[at(island, fragment)];
-  return std::int64_t(std::ceil(due / step_time_ - kRounding));
+  return std::int64_t(std::ceil(due / step_time_ - kClockRounding));
 }
 
 namespace {

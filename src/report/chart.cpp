@@ -12,12 +12,12 @@
 namespace cotillion {
 namespace {
 
-constexpr double kTextSize = 13, kLegendSize = 13, kCaptionSize = 12.5;
-constexpr double kLegendRow = 22, kLegendSample = 34;
+constexpr double kChartTextSize = 13, kLegendSize = 13, kCaptionSize = 12.5;
+constexpr double kChartLegendRow = 22, kLegendSample = 34;
 constexpr double kLegendWidest = 240;  // wider ones go below the plot
-constexpr double kInset = 12;          // between the frame and the least and greatest values
-constexpr double kHead = 30;           // above a scatter: room for a label
-constexpr double kMarkRadius = 4.5;
+constexpr double kChartInset = 12;          // between the frame and the least and greatest values
+constexpr double kChartHead = 30;           // above a scatter: room for a label
+constexpr double kChartMarkRadius = 4.5;
 constexpr double kLabelReach = 340;
 constexpr double kLineDots = 7;  // apart: less than a letter is high
 constexpr int kLabelAttempts = 12;
@@ -51,9 +51,9 @@ struct Labelled {
 };
 
 // Everything that must be settled before the first stroke.
-class Composition {
+class ChartComposition {
  public:
-  explicit Composition(const Chart& chart);
+  explicit ChartComposition(const Chart& chart);
 
   [[nodiscard]] std::string svg() const;
   [[nodiscard]] const std::vector<PlacedLabel>& labels() const { return placement_.labels; }
@@ -70,7 +70,7 @@ class Composition {
     return own == Mark::kAuto ? palette_mark(series) : own;
   }
   [[nodiscard]] double radius(const Series& series) const {
-    return series.emphasised ? kMarkRadius + 1.5 : kMarkRadius;
+    return series.emphasised ? kChartMarkRadius + 1.5 : kChartMarkRadius;
   }
   [[nodiscard]] Chart::Kind kind_of(const Series& series) const {
     return series.kind.value_or(chart_.kind);
@@ -97,7 +97,7 @@ class Composition {
   Placement placement_;
 };
 
-Axis Composition::axis(const Chart& chart, bool vertical) {
+Axis ChartComposition::axis(const Chart& chart, bool vertical) {
   std::vector<double> values;
   // Only points that will be drawn: a point without a height does not widen the x axis.
   for (const Series& series : chart.series)
@@ -110,7 +110,7 @@ Axis Composition::axis(const Chart& chart, bool vertical) {
   return axis;
 }
 
-Composition::Composition(const Chart& chart)
+ChartComposition::ChartComposition(const Chart& chart)
     : chart_(chart), x_(axis(chart, false)), y_(axis(chart, true)) {
   std::size_t missing = 0;
   for (const Series& series : chart.series) {
@@ -135,29 +135,29 @@ Composition::Composition(const Chart& chart)
   }
 }
 
-Legend Composition::plan_legend() const {
+Legend ChartComposition::plan_legend() const {
   Legend legend;
   if (chart_.series.size() < 2) return legend;
   for (const Series& series : chart_.series)
     legend.width = std::max(legend.width, kLegendSample + 8 + text_width(series.name, kLegendSize));
   const double across = chart_.width - 2 * kMargin;
-  const double tall = kLegendRow * double(chart_.series.size());
+  const double tall = kChartLegendRow * double(chart_.series.size());
   legend.below = legend.width > kLegendWidest || tall > chart_.height - 160;
   if (legend.below) {
     legend.width = std::min(legend.width + 16, across);
     legend.columns = std::max<std::size_t>(1, std::size_t(across / legend.width));
     const std::size_t rows = (chart_.series.size() + legend.columns - 1) / legend.columns;
-    legend.height = double(rows) * kLegendRow + 8;
+    legend.height = double(rows) * kChartLegendRow + 8;
   }
   return legend;
 }
 
-void Composition::lay_out() {
+void ChartComposition::lay_out() {
   y_ticks_ = y_.ticks(kTicksY);
   legend_ = plan_legend();
   double tick_width = 0;
   for (const Tick& tick : y_ticks_)
-    tick_width = std::max(tick_width, text_width(tick.label, kTextSize));
+    tick_width = std::max(tick_width, text_width(tick.label, kChartTextSize));
   const double left = kMargin + 22 + tick_width + 8;
   const double right =
       chart_.width - kMargin - (legend_.width > 0 && !legend_.below ? legend_.width + 18 : 0);
@@ -165,13 +165,13 @@ void Composition::lay_out() {
   const double bottom = chart_.height - caption_height - legend_.height - 48;
   frame_ = {left, kTitleHeight, std::max(right - left, 60.0),
             std::max(bottom - kTitleHeight, 60.0)};
-  x_.place(frame_.x + kInset, frame_.right() - kInset);
+  x_.place(frame_.x + kChartInset, frame_.right() - kChartInset);
   // Zero stands on the frame of lines; marks, and lines that could be taken for it, need room.
   const bool scatter =
       std::any_of(chart_.series.begin(), chart_.series.end(),
                   [&](const Series& series) { return kind_of(series) == Chart::Kind::kScatter; });
-  const double foot = scatter || chart_.y_log || !chart_.y_from_zero ? kInset : 0;
-  y_.place(frame_.bottom() - foot, frame_.y + (scatter ? kHead : kInset));
+  const double foot = scatter || chart_.y_log || !chart_.y_from_zero ? kChartInset : 0;
+  y_.place(frame_.bottom() - foot, frame_.y + (scatter ? kChartHead : kChartInset));
   // As many ticks as their labels leave room for.
   int wanted = kTicksX;
   for (; wanted > 1; --wanted) {
@@ -180,8 +180,8 @@ void Composition::lay_out() {
     bool roomy = true;
     for (std::size_t i = 1; i < x_ticks_.size(); ++i)
       roomy = roomy && x_.pixel(x_ticks_[i].value) - x_.pixel(x_ticks_[i - 1].value) >
-                           (text_width(x_ticks_[i].label, kTextSize) +
-                            text_width(x_ticks_[i - 1].label, kTextSize)) /
+                           (text_width(x_ticks_[i].label, kChartTextSize) +
+                            text_width(x_ticks_[i - 1].label, kChartTextSize)) /
                                    2 +
                                10;
     if (roomy) break;
@@ -189,7 +189,7 @@ void Composition::lay_out() {
 }
 
 // Of labels. A line is a row of dots to the placer; leaders pass between them.
-void Composition::keep_clear(LabelPlacer& placer, const Series& series) const {
+void ChartComposition::keep_clear(LabelPlacer& placer, const Series& series) const {
   const std::vector<std::pair<double, double>>& points = series.points;
   const auto keep_line = [&](Point a, Point b) {
     const int dots = int(std::hypot(b.x - a.x, b.y - a.y) / kLineDots);
@@ -206,7 +206,7 @@ void Composition::keep_clear(LabelPlacer& placer, const Series& series) const {
   }
 }
 
-Placement Composition::placed_in(std::vector<Labelled>& order) const {
+Placement ChartComposition::placed_in(std::vector<Labelled>& order) const {
   LabelPlacer placer({frame_.x + 2, frame_.y + 2, frame_.width - 4, frame_.height - 4});
   for (const Series& series : chart_.series) {
     for (const auto& point : series.points)
@@ -216,7 +216,7 @@ Placement Composition::placed_in(std::vector<Labelled>& order) const {
   Placement placement;
   for (Labelled& point : order) {
     const auto found =
-        placer.beside(point.at, point.radius + 1, *point.text, kTextSize - 1, kLabelReach);
+        placer.beside(point.at, point.radius + 1, *point.text, kChartTextSize - 1, kLabelReach);
     point.placed = found.has_value();
     if (!found) continue;
     placement.labels.push_back(*found);
@@ -229,7 +229,7 @@ Placement Composition::placed_in(std::vector<Labelled>& order) const {
 // A greedy placement is as good as its order. From right to left serves a row of marks: a label
 // hangs to the right of its leader, below the last one. Those that found no room go first in the
 // next try.
-void Composition::place_labels() {
+void ChartComposition::place_labels() {
   std::vector<Labelled> order;
   for (const Series& series : chart_.series)
     for (std::size_t i = 0; i < series.labels.size(); ++i)
@@ -248,29 +248,29 @@ void Composition::place_labels() {
   }
 }
 
-void Composition::draw_grid(Svg& svg) const {
+void ChartComposition::draw_grid(Svg& svg) const {
   for (const Tick& tick : y_ticks_) {
     const double y = y_.pixel(tick.value);
     svg.line({frame_.x, y}, {frame_.right(), y}, {.stroke = kGrid});
     svg.text({frame_.x - 7, y + 4.5}, tick.label,
-             {.size = kTextSize, .anchor = Anchor::kEnd, .colour = kFaded});
+             {.size = kChartTextSize, .anchor = Anchor::kEnd, .colour = kFaded});
   }
   for (const Tick& tick : x_ticks_) {
     const double x = x_.pixel(tick.value);
     svg.line({x, frame_.y}, {x, frame_.bottom()}, {.stroke = kGrid});
     svg.text({x, frame_.bottom() + 18}, tick.label,
-             {.size = kTextSize, .anchor = Anchor::kMiddle, .colour = kFaded});
+             {.size = kChartTextSize, .anchor = Anchor::kMiddle, .colour = kFaded});
   }
   svg.polyline(
       {{frame_.x, frame_.y}, {frame_.x, frame_.bottom()}, {frame_.right(), frame_.bottom()}},
       {.stroke = kInk, .width = 1.2});
   svg.text({frame_.centre().x, frame_.bottom() + 39}, chart_.x_label,
-           {.size = kTextSize, .anchor = Anchor::kMiddle});
+           {.size = kChartTextSize, .anchor = Anchor::kMiddle});
   svg.text({kMargin + 8, frame_.centre().y}, chart_.y_label,
-           {.size = kTextSize, .anchor = Anchor::kMiddle, .turn = -90});
+           {.size = kChartTextSize, .anchor = Anchor::kMiddle, .turn = -90});
 }
 
-void Composition::draw_run(Svg& svg, std::size_t index, const std::vector<Point>& run) const {
+void ChartComposition::draw_run(Svg& svg, std::size_t index, const std::vector<Point>& run) const {
   const Series& series = chart_.series[index];
   std::vector<Point> path;
   for (const Point& point : run) {
@@ -289,7 +289,7 @@ void Composition::draw_run(Svg& svg, std::size_t index, const std::vector<Point>
                       .dash = palette_dash(index)});
 }
 
-void Composition::draw_series(Svg& svg, std::size_t index) const {
+void ChartComposition::draw_series(Svg& svg, std::size_t index) const {
   const Series& series = chart_.series[index];
   std::vector<Point> run, all;
   const auto flush = [&] {
@@ -311,13 +311,13 @@ void Composition::draw_series(Svg& svg, std::size_t index) const {
     draw_mark(svg, mark_of(index), all[i], radius(series), palette_colour(index));
 }
 
-void Composition::draw_legend(Svg& svg) const {
+void ChartComposition::draw_legend(Svg& svg) const {
   if (legend_.width == 0) return;
   for (std::size_t i = 0; i < chart_.series.size(); ++i) {
     const double row = double(legend_.below ? i / legend_.columns : i);
     const double column = double(legend_.below ? i % legend_.columns : 0);
     const double x = legend_.below ? kMargin + column * legend_.width : frame_.right() + 18;
-    const double y = (legend_.below ? frame_.bottom() + 62 : frame_.y + 14) + row * kLegendRow;
+    const double y = (legend_.below ? frame_.bottom() + 62 : frame_.y + 14) + row * kChartLegendRow;
     const Series& series = chart_.series[i];
     if (kind_of(series) != Chart::Kind::kScatter)
       svg.line({x, y}, {x + kLegendSample, y},
@@ -331,7 +331,7 @@ void Composition::draw_legend(Svg& svg) const {
   }
 }
 
-std::string Composition::svg() const {
+std::string ChartComposition::svg() const {
   Svg svg(chart_.width, chart_.height, chart_.title);
   draw_title(svg, chart_.title, chart_.width);
   draw_grid(svg);
@@ -341,7 +341,7 @@ std::string Composition::svg() const {
   for (std::size_t i = 0; i < chart_.series.size(); ++i) draw_series(svg, i);
   for (std::size_t i = 0; i < placement_.labels.size(); ++i)
     svg.text(placement_.labels[i].baseline, placement_.texts[i],
-             {.size = kTextSize - 1, .halo = true});
+             {.size = kChartTextSize - 1, .halo = true});
   draw_legend(svg);
   draw_caption(svg, caption_, chart_.height);
   return svg.finish();
@@ -350,11 +350,11 @@ std::string Composition::svg() const {
 }  // namespace
 
 std::string chart_svg(const Chart& chart) {
-  return Composition(chart).svg();
+  return ChartComposition(chart).svg();
 }
 
 std::vector<PlacedLabel> chart_labels(const Chart& chart) {
-  return Composition(chart).labels();
+  return ChartComposition(chart).labels();
 }
 
 std::vector<std::string> caption_lines(const std::string& caption, double width) {

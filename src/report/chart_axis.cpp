@@ -26,7 +26,7 @@ int decade_of(double value) {
   return exponent;
 }
 
-std::string grouped(std::string digits) {
+std::string group_digits(std::string digits) {
   const std::size_t start = digits.starts_with('-') ? 1 : 0;
   const std::size_t point = std::min(digits.find('.'), digits.size());
   if (point - start < 5) return digits;
@@ -56,7 +56,7 @@ double tick_step(double span, int wanted) {
 std::string tick_label(double value, double step) {
   if (std::fabs(value) < step * 1e-6) return "0";
   if (std::fabs(value) >= 1e7 || step < 1e-5) return fmt::format("{:.3g}", value);
-  return grouped(fmt::format("{:.{}f}", value, std::max(0, -decade_of(step))));
+  return group_digits(fmt::format("{:.{}f}", value, std::max(0, -decade_of(step))));
 }
 
 Axis::Axis(const std::vector<double>& values, bool from_zero, bool logarithmic)

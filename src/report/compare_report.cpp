@@ -13,7 +13,7 @@ namespace {
 
 using Align = Table::Align;
 
-std::string ms(RealDuration time, bool defined) {
+std::string defined_ms(RealDuration time, bool defined) {
   if (!defined) return "–";
   return std::isinf(time.ps) ? "∞" : fmt::format("{:.1f}", time.ms());
 }
@@ -82,10 +82,10 @@ std::string compare_text(const NetworkModel& network, const CompareSettings& set
                              : std::isinf(*policy.area) ? "∞"
                                                         : fmt::format("{:.3f}", *policy.area);
     table.add({policy.name + (policy.runnable ? "" : " *"), is_rival ? "rival" : "schedule",
-               policy.feasible ? ms(policy.exchange, true) : "infeasible", area,
-               ms(policy.objective(settings.plan.objective), policy.feasible),
-               ms(policy.objective(Objective::kSquared), policy.feasible),
-               ms(policy.objective(Objective::kPaperStreamed), policy.feasible),
+               policy.feasible ? defined_ms(policy.exchange, true) : "infeasible", area,
+               defined_ms(policy.objective(settings.plan.objective), policy.feasible),
+               defined_ms(policy.objective(Objective::kSquared), policy.feasible),
+               defined_ms(policy.objective(Objective::kPaperStreamed), policy.feasible),
                policy.feasible ? fmt::format("{:.0f} %", 100 * policy.utilisation) : "–",
                policy.feasible ? mbps_range(policy.egress) : "–", policy.binding});
   }
@@ -195,7 +195,7 @@ std::string sweep_text(const Sweep& sweep, Objective objective) {
       else if (by_utilisation)
         cells.push_back(fmt::format("{:.1f} %", 100 * policy->utilisation));
       else
-        cells.push_back(ms(policy->objective(objective), true));
+        cells.push_back(defined_ms(policy->objective(objective), true));
     }
     table.add(std::move(cells));
   }

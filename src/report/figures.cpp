@@ -10,7 +10,7 @@
 namespace cotillion {
 namespace {
 
-constexpr int kRoundsShown = 12;
+constexpr int kFigureRoundsShown = 12;
 constexpr double kSettledEnough = 0.01;
 constexpr std::size_t kCurvesShown = 6;
 
@@ -27,8 +27,8 @@ int rounds_to_show(const std::vector<const Mixing*>& all) {
   const auto settled = [&](const Mixing* mixing) {
     return mixing->phases.empty() || mean_survival(*mixing, h) < kSettledEnough;
   };
-  while (h < kRoundsShown && !std::all_of(all.begin(), all.end(), settled)) ++h;
-  return std::min(h + 1, kRoundsShown);
+  while (h < kFigureRoundsShown && !std::all_of(all.begin(), all.end(), settled)) ++h;
+  return std::min(h + 1, kFigureRoundsShown);
 }
 
 Chart survival_chart(const std::string& title, Chart::Kind kind) {
@@ -132,7 +132,7 @@ Chart survival_figure(const std::string& title, const Mixing& mixing) {
   chart.caption = fmt::format(
       "The share of a generation's disagreement that is left after h rounds. The tinted area is "
       "A = {:.3f} rounds{}.",
-      mixing.area, last < kRoundsShown ? "" : ", part of it beyond the figure");
+      mixing.area, last < kFigureRoundsShown ? "" : ", part of it beyond the figure");
   if (groups.size() == 1 && mixing.phases.size() > 1)
     chart.caption += " All phases of birth decay alike.";
   if (shown < groups.size())

@@ -12,13 +12,13 @@
 namespace cotillion {
 namespace {
 
-constexpr double kNameSize = 12;
+constexpr double kHeatNameSize = 12;
 constexpr double kNameLeast = 7;  // smaller ones cannot be read and are left out
-constexpr double kValueLeast = 7.5;
+constexpr double kHeatValueLeast = 7.5;
 constexpr double kPanelHead = 26;
-constexpr double kPanelGap = 26;
+constexpr double kHeatPanelGap = 26;
 constexpr double kCellWidest = 46;
-constexpr double kNamesWidest = 110;
+constexpr double kHeatNamesWidest = 110;
 
 // From white to the palette's blue; halfway it is still light enough for black letters.
 std::string tint(double share) {
@@ -27,19 +27,19 @@ std::string tint(double share) {
 }
 
 // No more digits than fit: ".33" rather than "0.333".
-std::string value_text(double value, double cell) {
+std::string cell_value_text(double value, double cell) {
   if (value == 0) return "";
   for (const int decimals : {3, 2}) {
     std::string text = fmt::format("{:.{}f}", value, decimals);
     if (text.starts_with("0.")) text.erase(0, 1);
-    if (text_width(text, kValueLeast) <= cell - 4) return text;
+    if (text_width(text, kHeatValueLeast) <= cell - 4) return text;
   }
   return "";
 }
 
-class Drawing {
+class HeatDrawing {
  public:
-  explicit Drawing(const HeatMap& map) : map_(map) {
+  explicit HeatDrawing(const HeatMap& map) : map_(map) {
     for (const HeatPanel& panel : map.panels)
       COTILLION_CHECK(panel.values.size() == map.names.size() * map.names.size());
     shown_ = std::min(map.panels.size(), kHeatPanelsMax);
@@ -62,20 +62,20 @@ class Drawing {
   void lay_out() {
     const double n = double(std::max<std::size_t>(1, map_.names.size()));
     for (const std::string& name : map_.names)
-      names_ = std::max(names_, text_width(name, kNameSize));
-    names_ = std::min(names_, kNamesWidest);
+      names_ = std::max(names_, text_width(name, kHeatNameSize));
+    names_ = std::min(names_, kHeatNamesWidest);
     // Small ones stand in one line as far as they go, others in pairs.
-    const double across = map_.width - 2 * kMargin + kPanelGap;
-    const auto fit = std::size_t(across / (names_ + 8 + n * kCellWidest + kPanelGap));
+    const double across = map_.width - 2 * kMargin + kHeatPanelGap;
+    const auto fit = std::size_t(across / (names_ + 8 + n * kCellWidest + kHeatPanelGap));
     per_line_ = std::clamp<std::size_t>(std::max<std::size_t>(fit, n <= 16 ? 2 : 1), 1,
                                         std::max<std::size_t>(1, shown_));
-    const double each = across / double(per_line_) - kPanelGap;
+    const double each = across / double(per_line_) - kHeatPanelGap;
     cell_ = std::min(kCellWidest, (each - names_ - 8) / n);
-    name_size_ = std::min(kNameSize, cell_ - 1);
+    name_size_ = std::min(kHeatNameSize, cell_ - 1);
     // Names of columns stand upright where they are wider than a cell.
     turned_ = names_ > cell_ - 2;
     above_ = kPanelHead + (name_size_ < kNameLeast ? 0 : (turned_ ? names_ + 6 : 18));
-    pitch_ = {names_ + 8 + cell_ * n + kPanelGap, above_ + cell_ * n + kPanelGap};
+    pitch_ = {names_ + 8 + cell_ * n + kHeatPanelGap, above_ + cell_ * n + kHeatPanelGap};
     const double lines = std::ceil(double(shown_) / double(per_line_));
     height_ =
         kTitleHeight + pitch_.y * std::max(lines, 1.0) + double(caption_.size()) * kCaptionLine + 8;
@@ -118,9 +118,9 @@ class Drawing {
     const double share = most > 0 ? value / most : 0;
     const std::string fill = tint(share);
     svg.rect(box, {.stroke = kGrid, .width = cell_ > 6 ? 0.6 : 0.1, .fill = fill});
-    const std::string text = value_text(value, cell_);
+    const std::string text = cell_value_text(value, cell_);
     if (text.empty()) return;
-    const double size = std::min(12.0, kValueLeast * (cell_ - 4) / text_width(text, kValueLeast));
+    const double size = std::min(12.0, kHeatValueLeast * (cell_ - 4) / text_width(text, kHeatValueLeast));
     svg.text({box.centre().x, box.centre().y + size * 0.36}, text,
              {.size = size, .anchor = Anchor::kMiddle, .colour = share > 0.6 ? kWhite : kInk});
   }
@@ -136,7 +136,7 @@ class Drawing {
 }  // namespace
 
 std::string heat_map_svg(const HeatMap& map) {
-  return Drawing(map).svg();
+  return HeatDrawing(map).svg();
 }
 
 }  // namespace cotillion

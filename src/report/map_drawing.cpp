@@ -85,14 +85,14 @@ void label_stub(Svg& svg, LabelPlacer& placer, Point end, bool left, const std::
   }
 }
 
-struct Composition {
+struct MapComposition {
   Box rim;  // where links that go around leave the picture
   IslandStyle style;
   MapLayout layout;
 };
 
-Composition compose(const Map& map, const Routes& routes, const Box& canvas, double beside) {
-  Composition made;
+MapComposition compose(const Map& map, const Routes& routes, const Box& canvas, double beside) {
+  MapComposition made;
   made.rim = {beside, kTitleHeight, canvas.width - 2 * beside, canvas.height - 120};
   made.style = island_style(map, made.rim);
   const double inner = made.style.radius + (beside == kRimRoom ? 26 : 4);  // stubs must be seen
@@ -110,7 +110,7 @@ std::string map_svg(const Map& map, const Routes& routes) {
   const bool labelled = map.links.size() <= kLinksLabelled;
   const bool large = map.place_count() > kPlacesOnSmall;
   const Box canvas{0, 0, large ? 1200.0 : kCanvasWidth, large ? 820.0 : kCanvasHeight};
-  Composition composition = compose(map, routes, canvas, kRimRoom);
+  MapComposition composition = compose(map, routes, canvas, kRimRoom);
   // Room beside the map is for links that leave it; where none does the map may have it.
   if (std::none_of(composition.layout.around.begin(), composition.layout.around.end(),
                    [](bool around) { return around; }))

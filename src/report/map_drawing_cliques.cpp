@@ -17,7 +17,7 @@ constexpr std::size_t kTiedPairwise = 5;  // members; larger cliques are tied th
 constexpr std::size_t kIslandsOnSmall = 20;  // more need larger panels
 constexpr std::size_t kLinksMost = 200;      // more would only darken the ground
 constexpr std::size_t kNamesMost = 60;
-constexpr double kGap = 14, kPanelTitle = 22;
+constexpr double kCliqueGap = 14, kPanelTitle = 22;
 
 std::size_t columns_for(std::size_t panels, std::size_t islands) {
   if (islands > kIslandsOnSmall) return std::min<std::size_t>(2, std::max<std::size_t>(1, panels));
@@ -72,13 +72,13 @@ void draw_ties(Svg& svg, const std::vector<Point>& members, std::size_t index, d
   for (const Point& member : members) svg.line(middle, member, spoke);
 }
 
-struct Panel {
+struct CliquePanel {
   Box frame;
   std::string title;
 };
 
 void draw_panel(Svg& svg, const Map& map, const MapLayout& layout, const IslandStyle& style,
-                const Panel& panel, const Round& round) {
+                const CliquePanel& panel, const Round& round) {
   svg.rect(panel.frame, {.stroke = kGrid});
   svg.text({panel.frame.x + 8, panel.frame.y + 16}, panel.title, {.size = 12, .bold = true});
   for (std::size_t i = 0; map.links.size() <= kLinksMost && i < map.links.size(); ++i) {
@@ -123,7 +123,7 @@ std::string cliques_svg(const Map& map, const Routes& routes, const Schedule& sc
   const std::size_t panels = std::min(schedule.rounds.size(), kPanelsMost);
   const std::size_t columns = columns_for(panels, map.islands.size());
   const std::size_t rows = (panels + columns - 1) / columns;
-  const double width = (kCanvasWidth - 2 * kMargin - kGap * double(columns - 1)) / double(columns);
+  const double width = (kCanvasWidth - 2 * kMargin - kCliqueGap * double(columns - 1)) / double(columns);
   const double height = std::min(430.0, width * 0.7);
 
   std::string caption =
@@ -145,14 +145,14 @@ std::string cliques_svg(const Map& map, const Routes& routes, const Schedule& sc
   if (!style.name_inside) caption += " Names are left out where there is no room.";
   const std::vector<std::string> lines = caption_lines(caption, kCanvasWidth);
   const double total =
-      kTitleHeight + double(rows) * (height + kGap) + double(lines.size()) * kCaptionLine + 12;
+      kTitleHeight + double(rows) * (height + kCliqueGap) + double(lines.size()) * kCaptionLine + 12;
   const std::string title = "Cliques of each round: " + schedule.name;
   Svg svg(kCanvasWidth, total, title);
   draw_title(svg, title, kCanvasWidth);
   for (std::size_t k = 0; k < panels; ++k) {
     const std::size_t row = k / columns;
-    const Point corner{kMargin + double(k % columns) * (width + kGap),
-                       kTitleHeight + double(row) * (height + kGap)};
+    const Point corner{kMargin + double(k % columns) * (width + kCliqueGap),
+                       kTitleHeight + double(row) * (height + kCliqueGap)};
     MapLayout moved = layout;
     for (Point& point : moved.places) point = {point.x + corner.x, point.y + corner.y};
     draw_panel(svg, map, moved, style,

@@ -22,7 +22,7 @@ std::string latency_text(Duration latency) {
   return fmt::format("{:g}", latency.ms());
 }
 
-std::string memory_text(const Aggregator& edge) {
+std::string edge_memory_text(const Aggregator& edge) {
   const std::string memory = to_text(edge.spec.memory);
   return edge.serves.size() == 1 ? memory : fmt::format("{} for {}", memory, edge.serves.size());
 }
@@ -41,7 +41,7 @@ std::string islands_text(const Map& map) {
     table.add({island.name, island.label, island.region,
                both(to_text(island.up), to_text(island.down)),
                has_edge ? place_name(map, map.aggregators[edges[i]].place) : "none",
-               has_edge ? memory_text(map.aggregators[edges[i]]) : "–"});
+               has_edge ? edge_memory_text(map.aggregators[edges[i]]) : "–"});
   }
   return table.text();
 }

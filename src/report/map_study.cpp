@@ -26,9 +26,9 @@ struct Stepped {
   Plan plan;
 };
 
-class Study {
+class MapStudy {
  public:
-  Study(const Map& map, const NetworkModelSettings& network_settings,
+  MapStudy(const Map& map, const NetworkModelSettings& network_settings,
         const CompareSettings& compare, const SearchStory* search)
       : map_(map),
         settings_(network_settings),
@@ -380,7 +380,7 @@ class Study {
 MapStudy study_map(const Map& map, const NetworkModelSettings& network,
                    const CompareSettings& compare, const std::string& made_by,
                    const SearchStory* search) {
-  return Study(map, network, compare, search).run(made_by);
+  return MapStudy(map, network, compare, search).run(made_by);
 }
 
 }  // namespace cotillion

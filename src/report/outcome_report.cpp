@@ -10,10 +10,10 @@ namespace cotillion {
 namespace {
 
 using Align = Table::Align;
-constexpr std::size_t kRoundsShown = 12;
+constexpr std::size_t kOutcomeRoundsShown = 12;
 constexpr std::size_t kAbsencesShown = 12;
 
-std::string rounds_text(const OutcomeFile& file) {
+std::string outcome_rounds_text(const OutcomeFile& file) {
   const Outcome& outcome = file.outcome;
   Table table({{"round", Align::kRight},
                {"clique"},
@@ -21,7 +21,7 @@ std::string rounds_text(const OutcomeFile& file) {
                {"simulated ms", Align::kRight},
                {"later by", Align::kRight},
                {""}});
-  for (std::size_t k = 0; k < std::min(outcome.rounds.size(), kRoundsShown); ++k)
+  for (std::size_t k = 0; k < std::min(outcome.rounds.size(), kOutcomeRoundsShown); ++k)
     for (const CliqueOutcome& clique : outcome.rounds[k].cliques) {
       if (clique.islands.size() < 2) continue;
       table.add({fmt::format("{}", outcome.rounds[k].round), names_of(file.islands, clique.islands),
@@ -31,8 +31,8 @@ std::string rounds_text(const OutcomeFile& file) {
                  clique.complete ? "complete" : "something is missing"});
     }
   std::string text = table.text();
-  if (outcome.rounds.size() > kRoundsShown)
-    text += fmt::format("… and {} more rounds\n", outcome.rounds.size() - kRoundsShown);
+  if (outcome.rounds.size() > kOutcomeRoundsShown)
+    text += fmt::format("… and {} more rounds\n", outcome.rounds.size() - kOutcomeRoundsShown);
   return text;
 }
 
@@ -90,7 +90,7 @@ std::string outcome_text(const OutcomeFile& file) {
       "{} simulated round{} of {} (rounds longer by {} than planned, for whole packets)\n\n",
       outcome.rounds.size(), outcome.rounds.size() == 1 ? "" : "s", file.schedule,
       to_text(outcome.added_slack));
-  text += rounds_text(file) + "\n" + edges_text(file);
+  text += outcome_rounds_text(file) + "\n" + edges_text(file);
   const auto fullest = std::max_element(
       outcome.lanes.begin(), outcome.lanes.end(),
       [](const LaneOutcome& a, const LaneOutcome& b) { return a.queue_longest < b.queue_longest; });

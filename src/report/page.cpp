@@ -12,7 +12,7 @@ namespace cotillion {
 namespace {
 
 // The policy makes a browser refuse whatever a mistake of ours might reach for.
-constexpr std::string_view kHead = R"(<meta charset="utf-8">
+constexpr std::string_view kPageHead = R"(<meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 )";
@@ -90,7 +90,7 @@ std::string section_html(const Section& section, std::size_t index) {
 
 std::string page_html(const Page& page) {
   std::string html = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n";
-  html += kHead;
+  html += kPageHead;
   html += fmt::format("<title>{}</title>\n", prose(page.title));
   html += kStyle;
   html += fmt::format("</head>\n<body>\n<h1>{}</h1>\n", prose(page.title));

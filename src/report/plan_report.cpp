@@ -33,7 +33,7 @@ std::string offsets_text(const PlannedClique& clique) {
   return text.empty() ? "–" : text;
 }
 
-std::string memory_text(const NetworkModel& network) {
+std::string network_memory_text(const NetworkModel& network) {
   const Map& map = network.map();
   if (!network.technology().aggregation) return "no edges";
   const auto& edges = map.aggregators;
@@ -199,7 +199,7 @@ std::string loads_text(const NetworkModel& network, const Plan& plan, bool full)
 std::string network_text(const NetworkModel& network, const std::string& what) {
   const std::string& name = network.map().name;
   return fmt::format("{}: {}{}payload {}, {}, {}", name.empty() ? "map" : name, what,
-                     what.empty() ? "" : ", ", to_text(network.payload()), memory_text(network),
+                     what.empty() ? "" : ", ", to_text(network.payload()), network_memory_text(network),
                      technology_text(network.technology()));
 }
 

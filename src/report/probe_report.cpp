@@ -9,7 +9,7 @@ namespace {
 
 using Align = Table::Align;
 
-std::string ms(double value) {
+std::string ms_cell(double value) {
   return fmt::format("{:.3f}", value);
 }
 std::string percent(double value) {
@@ -45,7 +45,7 @@ double median_of(const std::vector<LaneMeasure>& links, Value value) {
   return error_spread(std::move(values)).median;
 }
 
-Json spread_json(const ErrorSpread& spread) {
+Json error_spread_json(const ErrorSpread& spread) {
   return {{"count", spread.count},
           {"median", spread.median},
           {"p99", spread.p99},
@@ -78,10 +78,10 @@ Table link_table(const Map& map, const ProbeOutcome& outcome) {
     const LaneCrossing& crossing = outcome.crossings[at];
     const ErrorHistogram& late = outcome.streams_counters.lanes[at].lateness;
     table.add({lane_name(map, link.lane), to_text(lane_rate(map, link.lane)),
-               to_text(lane_latency(map, link.lane)), ms(link.delay_ms.median),
-               ms(link.delay_ms.worst), percent(link.rate.median), fmt::format("{}", crossing.seen),
+               to_text(lane_latency(map, link.lane)), ms_cell(link.delay_ms.median),
+               ms_cell(link.delay_ms.worst), percent(link.rate.median), fmt::format("{}", crossing.seen),
                fmt::format("{}", crossing.expected), fmt::format("{}", crossing.elsewhere),
-               ms(late.quantile(0.5).ms()), ms(late.quantile(0.99).ms()), ms(late.max().ms())});
+               ms_cell(late.quantile(0.5).ms()), ms_cell(late.quantile(0.99).ms()), ms_cell(late.max().ms())});
   }
   return table;
 }
@@ -93,8 +93,8 @@ std::string accuracy_text(const WanCounters& counters) {
   std::string text = fmt::format(
       "The emulator emitted {} packets, late by {} ms on average, {} at the median, {} at p99, {} "
       "at most; it took {:.0f} % of a core, {}.",
-      whole.lateness.count(), ms(whole.lateness.mean().ms()), ms(whole.lateness.quantile(0.5).ms()),
-      ms(whole.lateness.quantile(0.99).ms()), ms(whole.lateness.max().ms()),
+      whole.lateness.count(), ms_cell(whole.lateness.mean().ms()), ms_cell(whole.lateness.quantile(0.5).ms()),
+      ms_cell(whole.lateness.quantile(0.99).ms()), ms_cell(whole.lateness.max().ms()),
       100 * share_of_a_core(counters),
       counters.realtime ? "at real-time priority" : "without real-time priority");
   if (counters.stolen > Duration{0})
@@ -136,8 +136,8 @@ std::string probe_text(const Map& map, const ProbeOutcome& outcome) {
       "{} "
       "at the median, worst {}. The probe itself sent {} ms late at the median, {} at p99.\n",
       outcome.streams, outcome.rounds, outcome.sent, outcome.came, outcome.expected,
-      outcome.delay_ms.median, ms(outcome.delay_ms.p99), percent(outcome.rate.median),
-      percent(outcome.rate.worst), ms(outcome.sender_ms.median), ms(outcome.sender_ms.p99));
+      outcome.delay_ms.median, ms_cell(outcome.delay_ms.p99), percent(outcome.rate.median),
+      percent(outcome.rate.worst), ms_cell(outcome.sender_ms.median), ms_cell(outcome.sender_ms.p99));
   text += "With trains: " + accuracy_text(outcome.trains_counters) + "\n";
   text += "With streams: " + accuracy_text(outcome.streams_counters) + "\n";
   text += fmt::format("Before it began {:.2f} processes were running or waiting on {} cores.\n",
@@ -159,9 +159,9 @@ Json probe_json(const Map& map, const ProbeOutcome& outcome) {
   json["copies_heard"] = outcome.came;
   json["multicast_is_real"] = outcome.problems.empty();
   json["problems"] = outcome.problems;
-  json["delay_error_ms"] = spread_json(outcome.delay_ms);
-  json["rate_error"] = spread_json(outcome.rate);
-  json["sent_late_ms"] = spread_json(outcome.sender_ms);
+  json["delay_error_ms"] = error_spread_json(outcome.delay_ms);
+  json["rate_error"] = error_spread_json(outcome.rate);
+  json["sent_late_ms"] = error_spread_json(outcome.sender_ms);
   json["load"] = outcome.load;
   json["cores"] = outcome.cores;
   json["emulator"] = {{"trains", accuracy_json(outcome.trains_counters)},
@@ -176,8 +176,8 @@ Json probe_json(const Map& map, const ProbeOutcome& outcome) {
                              {"to", lane_to(map, link.lane)},
                              {"rate_gbps", lane_rate(map, link.lane).gbps()},
                              {"latency_ms", lane_latency(map, link.lane).ms()},
-                             {"delay_error_ms", spread_json(link.delay_ms)},
-                             {"rate_error", spread_json(link.rate)},
+                             {"delay_error_ms", error_spread_json(link.delay_ms)},
+                             {"rate_error", error_spread_json(link.rate)},
                              {"packets", crossing.seen},
                              {"planned", crossing.expected},
                              {"elsewhere", crossing.elsewhere},

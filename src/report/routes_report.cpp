@@ -30,7 +30,7 @@ std::vector<int> rounds_of(const MulticastGroup& group) {
   return rounds;
 }
 
-std::string rounds_text(const MulticastGroup& group) {
+std::string group_rounds_text(const MulticastGroup& group) {
   constexpr std::size_t kMost = 6;
   std::vector<int> rounds = rounds_of(group);
   const std::size_t more = rounds.size() > kMost ? rounds.size() - kMost : 0;
@@ -104,7 +104,7 @@ std::string routes_text(const RoutesStudy& study, PlaceId place) {
     table.add({map.islands[std::size_t(route.group->sender)].name,
                to_text(study.sources[route.group->sender]), to_text(route.group->address),
                port_name(map, place, route.in), fmt::format("{}", fmt::join(out, ", ")),
-               rounds_text(*route.group)});
+               group_rounds_text(*route.group)});
   }
   return text + table.text();
 }
@@ -124,7 +124,7 @@ std::string groups_text(const RoutesStudy& study) {
     for (const PlaceId end : ends_of(study.plan, group)) ends.push_back(place_name(map, end));
     table.add({to_text(group.address), to_text(study.sources[group.sender]),
                map.islands[std::size_t(group.sender)].name, names(map, group.receivers),
-               fmt::format("{}", fmt::join(ends, " ")), rounds_text(group)});
+               fmt::format("{}", fmt::join(ends, " ")), group_rounds_text(group)});
   }
   std::string text =
       fmt::format("{}; {}, one source each, UDP port {}\n{}", title_of(study),

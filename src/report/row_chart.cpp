@@ -9,16 +9,16 @@
 namespace cotillion {
 namespace {
 
-constexpr double kTextSize = 13;
-constexpr double kNamesWidest = 300;
+constexpr double kRowTextSize = 13;
+constexpr double kRowNamesWidest = 300;
 constexpr double kRowHeight = 24;
-constexpr double kLegendRow = 24;
-constexpr double kPanelGap = 34;
-constexpr double kInset = 12;  // marks do not touch the frame
-constexpr double kMarkRadius = 5;
+constexpr double kRowLegendRow = 24;
+constexpr double kRowPanelGap = 34;
+constexpr double kRowInset = 12;  // marks do not touch the frame
+constexpr double kRowMarkRadius = 5;
 constexpr double kApart = 5;  // marks of two series that stand at the same place
 
-struct Panel {
+struct RowPanel {
   Box frame;
   Axis axis;
   std::vector<Tick> ticks;
@@ -45,8 +45,8 @@ std::vector<Tick> ticks_of(const Axis& axis) {
     bool roomy = true;
     for (std::size_t i = 1; i < ticks.size(); ++i)
       roomy = roomy && axis.pixel(ticks[i].value) - axis.pixel(ticks[i - 1].value) >
-                           (text_width(ticks[i].label, kTextSize) +
-                            text_width(ticks[i - 1].label, kTextSize)) /
+                           (text_width(ticks[i].label, kRowTextSize) +
+                            text_width(ticks[i - 1].label, kRowTextSize)) /
                                    2 +
                                10;
     if (roomy) break;
@@ -54,9 +54,9 @@ std::vector<Tick> ticks_of(const Axis& axis) {
   return ticks;
 }
 
-class Drawing {
+class RowDrawing {
  public:
-  explicit Drawing(const RowChart& chart)
+  explicit RowDrawing(const RowChart& chart)
       : chart_(chart), caption_(caption_lines(chart.caption, chart.width)) {
     for (const RowPanel& panel : chart.panels)
       COTILLION_CHECK(panel.values.size() == chart.series.size());
@@ -69,8 +69,8 @@ class Drawing {
     draw_legend(svg);
     for (std::size_t r = 0; r < chart_.rows.size(); ++r)
       svg.text({names_right_, middle(r) + 4.5},
-               fitted(chart_.rows[r], kTextSize, names_right_ - kMargin),
-               {.size = kTextSize, .anchor = Anchor::kEnd});
+               fitted(chart_.rows[r], kRowTextSize, names_right_ - kMargin),
+               {.size = kRowTextSize, .anchor = Anchor::kEnd});
     for (std::size_t p = 0; p < panels_.size(); ++p) draw_panel(svg, p);
     draw_caption(svg, caption_, height_);
     return svg.finish();
@@ -84,25 +84,25 @@ class Drawing {
   void lay_out() {
     double names = 0;
     for (const std::string& name : chart_.rows)
-      names = std::max(names, text_width(name, kTextSize));
-    names_right_ = kMargin + std::min(names, kNamesWidest) + 2;
+      names = std::max(names, text_width(name, kRowTextSize));
+    names_right_ = kMargin + std::min(names, kRowNamesWidest) + 2;
     double x = kMargin;
     for (const std::string& name : chart_.series) {
-      const double width = 20 + text_width(name, kTextSize) + 22;
+      const double width = 20 + text_width(name, kRowTextSize) + 22;
       if (x > kMargin && x + width > chart_.width - kMargin) x = kMargin, ++legend_rows_;
-      legend_.push_back({x, kTitleHeight + legend_rows_ * kLegendRow});
+      legend_.push_back({x, kTitleHeight + legend_rows_ * kRowLegendRow});
       x += width;
     }
-    top_ = kTitleHeight + (legend_rows_ + 1) * kLegendRow;
+    top_ = kTitleHeight + (legend_rows_ + 1) * kRowLegendRow;
     const double rows = kRowHeight * double(std::max<std::size_t>(1, chart_.rows.size()));
     height_ = top_ + rows + 48 + double(caption_.size()) * kCaptionLine + 14;
     const double count = double(std::max<std::size_t>(1, chart_.panels.size()));
     const double left = names_right_ + 12;
-    const double each = (chart_.width - kMargin - left - kPanelGap * (count - 1)) / count;
+    const double each = (chart_.width - kMargin - left - kRowPanelGap * (count - 1)) / count;
     for (std::size_t p = 0; p < chart_.panels.size(); ++p) {
-      Panel panel{
-          {left + (each + kPanelGap) * double(p), top_, each, rows}, axis_of(chart_.panels[p]), {}};
-      panel.axis.place(panel.frame.x + kInset, panel.frame.right() - kInset);
+      RowPanel panel{
+          {left + (each + kRowPanelGap) * double(p), top_, each, rows}, axis_of(chart_.panels[p]), {}};
+      panel.axis.place(panel.frame.x + kRowInset, panel.frame.right() - kRowInset);
       panel.ticks = ticks_of(panel.axis);
       panels_.push_back(std::move(panel));
     }
@@ -118,23 +118,23 @@ class Drawing {
   void draw_legend(Svg& svg) const {
     for (std::size_t s = 0; s < chart_.series.size(); ++s) {
       draw_mark(svg, mark(s), {legend_[s].x + 6, legend_[s].y}, radius(s), colour(s));
-      svg.text({legend_[s].x + 20, legend_[s].y + 4.5}, chart_.series[s], {.size = kTextSize});
+      svg.text({legend_[s].x + 20, legend_[s].y + 4.5}, chart_.series[s], {.size = kRowTextSize});
     }
   }
 
   // A mark inside the ring is where it was planned to be.
   [[nodiscard]] static double radius(std::size_t series) {
-    return series == 0 ? kMarkRadius + 2 : kMarkRadius - 0.5;
+    return series == 0 ? kRowMarkRadius + 2 : kRowMarkRadius - 0.5;
   }
 
   void draw_panel(Svg& svg, std::size_t index) const {
-    const Panel& panel = panels_[index];
+    const RowPanel& panel = panels_[index];
     const Box& frame = panel.frame;
     for (const Tick& tick : panel.ticks) {
       const double x = panel.axis.pixel(tick.value);
       svg.line({x, frame.y}, {x, frame.bottom()}, {.stroke = kGrid});
       svg.text({x, frame.bottom() + 18}, tick.label,
-               {.size = kTextSize, .anchor = Anchor::kMiddle, .colour = kFaded});
+               {.size = kRowTextSize, .anchor = Anchor::kMiddle, .colour = kFaded});
     }
     for (std::size_t r = 0; r < chart_.rows.size(); ++r)
       svg.line({frame.x, middle(r)}, {frame.right(), middle(r)}, {.stroke = kGrid, .dash = "1 3"});
@@ -143,7 +143,7 @@ class Drawing {
     svg.line({frame.x, frame.bottom()}, {frame.right(), frame.bottom()},
              {.stroke = kInk, .width = 1.2});
     svg.text({frame.centre().x, frame.bottom() + 39}, chart_.panels[index].label,
-             {.size = kTextSize, .anchor = Anchor::kMiddle});
+             {.size = kRowTextSize, .anchor = Anchor::kMiddle});
     const auto& values = chart_.panels[index].values;
     for (std::size_t s = 0; s < values.size(); ++s)
       for (std::size_t r = 0; r < values[s].size() && r < chart_.rows.size(); ++r)
@@ -151,7 +151,7 @@ class Drawing {
   }
 
   // The first series stays on the row's line; the others are spread about it.
-  void draw_value(Svg& svg, const Panel& panel, std::size_t series, double middle_of_row,
+  void draw_value(Svg& svg, const RowPanel& panel, std::size_t series, double middle_of_row,
                   const RowValue& value) const {
     double y = middle_of_row;
     if (series > 0) y += kApart * (double(series) - double(chart_.series.size()) / 2);
@@ -170,13 +170,13 @@ class Drawing {
   std::vector<Point> legend_;
   int legend_rows_ = 0;
   double names_right_ = 0, top_ = 0, height_ = 0;
-  std::vector<Panel> panels_;
+  std::vector<RowPanel> panels_;
 };
 
 }  // namespace
 
 std::string row_chart_svg(const RowChart& chart) {
-  return Drawing(chart).svg();
+  return RowDrawing(chart).svg();
 }
 
 }  // namespace cotillion

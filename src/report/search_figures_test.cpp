@@ -16,7 +16,7 @@ using testing::expect_sound;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-RealDuration ms(double value) {
+RealDuration figure_ms(double value) {
   return RealDuration::from_ps(value * kPicosecondsPerMillisecond);
 }
 
@@ -31,17 +31,17 @@ SearchResult found(Objective objective = Objective::kPaper) {
   plan.mixing.area_squared = 1.5;
   for (const Objective each : kObjectives) {
     const bool squared = each == Objective::kSquared || each == Objective::kSquaredStreamed;
-    plan.objectives.push_back(staleness_of_equal_rounds(each, ms(500), squared ? 1.5 : 2, ms(100)));
+    plan.objectives.push_back(staleness_of_equal_rounds(each, figure_ms(500), squared ? 1.5 : 2, figure_ms(100)));
   }
   plan.rounds.resize(1);
-  plan.rounds[0].length = plan.round = ms(500);
-  result.bound = ms(1000);
+  plan.rounds[0].length = plan.round = figure_ms(500);
+  result.bound = figure_ms(1000);
   result.bound_reason = "Light is no faster.";
   result.period_max = 8;
-  result.trace = {{0, ms(std::numeric_limits<double>::infinity()), {}},
-                  {40, ms(1500), ms(900)},
-                  {9000, ms(1250), ms(1000)}};
-  result.frontier = {{ms(400), 3}, {ms(500), 2}, {ms(600), 1.8}};
+  result.trace = {{0, figure_ms(std::numeric_limits<double>::infinity()), {}},
+                  {40, figure_ms(1500), figure_ms(900)},
+                  {9000, figure_ms(1250), figure_ms(1000)}};
+  result.frontier = {{figure_ms(400), 3}, {figure_ms(500), 2}, {figure_ms(600), 1.8}};
   return result;
 }
 
@@ -61,7 +61,7 @@ TEST(SearchFigure, ShowsIncumbentAndBoundAsSteps) {
 TEST(SearchFigure, LongSearchesAreLogarithmic) {
   SearchResult result = found();
   EXPECT_TRUE(search_figure(result).x_log);
-  result.trace = {{100, ms(1500), ms(900)}, {9000, ms(1250), ms(1000)}};
+  result.trace = {{100, figure_ms(1500), figure_ms(900)}, {9000, figure_ms(1250), figure_ms(1000)}};
   EXPECT_FALSE(search_figure(result).x_log);
 }
 
@@ -81,17 +81,17 @@ TEST(SearchFigure, SaysWhetherItIsProvenAndWhetherItWasStopped) {
 
 TEST(FamiliesTable, MeasuresAgainstTheAnswer) {
   SearchResult result = found();
-  result.families = {{"grid", {}, ms(1375)}};
+  result.families = {{"grid", {}, figure_ms(1375)}};
   const auto table = families_table(result);
   ASSERT_EQ(table.size(), 2u);
   EXPECT_EQ(table[1], (std::vector<std::string>{"grid", "1375.0", "10.0 %"}));
 }
 
 TEST(Tradeoff, KeepsWhatIsBestAtItsLength) {
-  const Tradeoff tradeoff(found(), {{"worse", ms(550), 2.5},
-                                    {"better", ms(600), 1.7},
-                                    {"same", ms(400), 3},
-                                    {"longest", ms(900), 1}});
+  const Tradeoff tradeoff(found(), {{"worse", figure_ms(550), 2.5},
+                                    {"better", figure_ms(600), 1.7},
+                                    {"same", figure_ms(400), 3},
+                                    {"longest", figure_ms(900), 1}});
   std::vector<std::string> names;
   for (const MixingPoint& point : tradeoff.frontier) names.push_back(point.name);
   EXPECT_EQ(names, (std::vector<std::string>{"same", "search", "better", "longest"}));
@@ -104,7 +104,7 @@ TEST(Tradeoff, WantsTheElasticityAtWhichItsProductIsLeast) {
     const double wanted = tradeoff.elasticity_wanted(area);
     // Along A ∝ T^wanted the product is level at the chosen plan, and rises to both sides.
     const auto product = [&](double factor) {
-      return tradeoff.product_ms({"", ms(500 * factor), area * std::pow(factor, wanted)});
+      return tradeoff.product_ms({"", figure_ms(500 * factor), area * std::pow(factor, wanted)});
     };
     EXPECT_NEAR((product(1.0001) - product(0.9999)) / product(1), 0, 1e-8) << to_name(objective);
   }
@@ -124,7 +124,7 @@ TEST(Tradeoff, MeasuresElasticityToBothSides) {
 }
 
 TEST(FrontierFigure, TouchesTheLevelCurveAtTheChosenPlan) {
-  const Tradeoff tradeoff(found(), {{"near", ms(550), 2.2}, {"far", ms(2000), 1}});
+  const Tradeoff tradeoff(found(), {{"near", figure_ms(550), 2.2}, {"far", figure_ms(2000), 1}});
   const Chart chart = frontier_figure(tradeoff);
   ASSERT_EQ(chart.series.size(), 4u);
   EXPECT_EQ(chart.series[0].points[0], (std::pair<double, double>{400, 3}));

@@ -16,7 +16,7 @@ namespace {
 using Align = Table::Align;
 
 // "512,000": digits in threes.
-std::string grouped(double number) {
+std::string group_thousands(double number) {
   std::string digits = fmt::format("{:.0f}", number);
   for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
   return digits;
@@ -24,12 +24,12 @@ std::string grouped(double number) {
 
 // "9.46e12", as short as a count of schedules can be said; small ones as they are.
 std::string count_text(double count) {
-  if (count < 1e6) return grouped(count);
+  if (count < 1e6) return group_thousands(count);
   const double power = std::floor(std::log10(count));
   return fmt::format("{:.2f}e{:.0f}", count / std::pow(10, power), power);
 }
 
-std::string ms_text(RealDuration time) {
+std::string time_text(RealDuration time) {
   return std::isfinite(time.ps) ? fmt::format("{:.1f} ms", time.ms()) : "∞";
 }
 
@@ -96,12 +96,12 @@ std::string labelled(const std::string& label, const std::string& text) {
 std::string progress_text(const SearchProgress& progress, double moves_per_second) {
   std::string text = progress.doing;
   if (std::isfinite(progress.incumbent.ps)) {
-    text += fmt::format(": {}", ms_text(progress.incumbent));
+    text += fmt::format(": {}", time_text(progress.incumbent));
     if (progress.bound.ps > 0)
-      text += fmt::format(", at least {} (gap {:.1f} %)", ms_text(progress.bound),
+      text += fmt::format(", at least {} (gap {:.1f} %)", time_text(progress.bound),
                           100 * gap_of(progress.incumbent, progress.bound));
   }
-  if (moves_per_second >= 1) text += fmt::format(", {} moves/s", grouped(moves_per_second));
+  if (moves_per_second >= 1) text += fmt::format(", {} moves/s", group_thousands(moves_per_second));
   return text;
 }
 
@@ -117,7 +117,7 @@ std::string verdict_text(const SearchResult& result) {
         "for {}. ",
         result.period_proven, result.period_max);
   if (result.bound.ps > 0)
-    return text + fmt::format("lower bound {}, gap {:.1f} %. {}", ms_text(result.bound),
+    return text + fmt::format("lower bound {}, gap {:.1f} %. {}", time_text(result.bound),
                               100 * result.gap(), result.bound_reason);
   return "no lower bound is known";
 }

@@ -11,7 +11,7 @@ Json names_json(const SideBySide& sides, const std::vector<IslandId>& islands) {
   return names;
 }
 
-Json spread_json(const Spread& times, Duration planned) {
+Json time_spread_json(const Spread& times, Duration planned) {
   if (times.count == 0) return {{"times", 0}};
   return {{"times", times.count},
           {"median_ms", times.median.ms()},
@@ -55,7 +55,7 @@ Json cliques_json(const SideBySide& sides) {
   for (const CliqueRow& clique : sides.cliques) {
     Json seen = Json::array();
     for (const CliqueSeen& entry : clique.seen) {
-      Json json = spread_json(entry.time, clique.planned), missing = Json::array();
+      Json json = time_spread_json(entry.time, clique.planned), missing = Json::array();
       for (const MissingFrom& absent : entry.missing)
         missing.push_back(
             {{"from", sides.islands[std::size_t(absent.contributor)]}, {"chunks", absent.chunks}});
@@ -77,7 +77,7 @@ Json arrivals_json(const SideBySide& sides) {
   Json list = Json::array();
   for (const ArrivalRow& arrival : sides.arrivals) {
     Json seen = Json::array();
-    for (const Spread& times : arrival.seen) seen.push_back(spread_json(times, arrival.planned));
+    for (const Spread& times : arrival.seen) seen.push_back(time_spread_json(times, arrival.planned));
     list.push_back({{"round", arrival.phase + 1},
                     {"from", sides.islands[std::size_t(arrival.sender)]},
                     {"at", sides.islands[std::size_t(arrival.receiver)]},

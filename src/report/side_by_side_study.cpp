@@ -114,9 +114,9 @@ RowChart timed_figure(const SideBySide& sides, std::vector<TimedRow> rows, const
 }
 
 // Figures and sections for one plan.
-class Study {
+class SideBySideStudy {
  public:
-  Study(const SideBySide& sides, std::string prefix, std::string suffix, IllustratedPage& study)
+  SideBySideStudy(const SideBySide& sides, std::string prefix, std::string suffix, IllustratedPage& study)
       : sides_(sides), prefix_(std::move(prefix)), suffix_(std::move(suffix)), study_(study) {}
 
   void run() {
@@ -372,7 +372,7 @@ IllustratedPage study_outcomes(const std::vector<SideBySide>& plans, const std::
   study.page.subtitle = "Planned, simulated and measured side by side. " + made_by;
   for (std::size_t p = 0; p < plans.size(); ++p) {
     const bool several = plans.size() > 1;
-    Study(plans[p], several ? fmt::format("plan-{}-", p + 1) : "",
+    SideBySideStudy(plans[p], several ? fmt::format("plan-{}-", p + 1) : "",
           several ? fmt::format(" (plan {}: {})", p + 1, plans[p].schedule) : "", study)
         .run();
   }

@@ -19,7 +19,7 @@ constexpr double kOtherFourBytes = 100;
 constexpr double kBoldFactor = 1.11;
 // Above and below the baseline, in parts of the font size.
 constexpr double kAscent = 0.78, kDescent = 0.24;
-constexpr double kGap = 3;     // between a mark and its label
+constexpr double kLabelGap = 3;     // between a mark and its label
 constexpr double kClaim = 10;  // a mark this near to a label seems to own it
 
 // Where a label may lie: the way from its mark to the nearest point of its box, and where in the
@@ -184,7 +184,7 @@ std::optional<PlacedLabel> LabelPlacer::beside_within(Point mark, double radius,
   constexpr double kStep = 9;
   const double width = text_width(text, size), height = (kAscent + kDescent) * size;
   const auto lay = [&](const Way& way, double away) -> std::optional<PlacedLabel> {
-    const double distance = radius + kGap + away;
+    const double distance = radius + kLabelGap + away;
     const Point near{mark.x + way.to.x * distance, mark.y + way.to.y * distance};
     const Box box{near.x - width * way.hold.x, near.y - height * way.hold.y, width, height};
     const bool leader = away > 0;

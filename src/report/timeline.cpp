@@ -20,7 +20,7 @@ constexpr std::size_t kStreamsMost = 12;  // drawn at an edge; of more, the firs
 constexpr double kSendHeight = 12, kMemoryHeight = 26, kRowGap = 12;
 constexpr double kLegendHeight = 30, kAxisHeight = 46;
 constexpr double kSomething = 0.5;  // bytes; less is rounding, where streams meet exactly
-constexpr double kNameSize = 13, kSmall = 10;
+constexpr double kTimelineNameSize = 13, kSmall = 10;
 // Light, middle and dark, so that the four phases differ on a grey printer.
 constexpr std::string_view kSending = "#0072b2", kArriving = "#e69f00", kHeld = "#009e73";
 
@@ -72,7 +72,7 @@ std::vector<IslandId> members_drawn(const PlannedClique& clique) {
 }
 
 // Islands by clique, so that those that wait for each other stand together.
-std::vector<Row> rows_of(const NetworkModel& network, const PlannedRound& round) {
+std::vector<Row> timeline_rows(const NetworkModel& network, const PlannedRound& round) {
   std::vector<Row> rows;
   const bool all = network.map().islands.size() <= kIslandsMost;
   const PlannedClique* longest = nullptr;
@@ -85,9 +85,9 @@ std::vector<Row> rows_of(const NetworkModel& network, const PlannedRound& round)
   return rows;
 }
 
-class Drawing {
+class TimelineDrawing {
  public:
-  Drawing(Svg& svg, const NetworkModel& network, const Axis& axis, const Box& frame,
+  TimelineDrawing(Svg& svg, const NetworkModel& network, const Axis& axis, const Box& frame,
           double memory_most)
       : svg_(svg), network_(network), axis_(axis), frame_(frame), memory_most_(memory_most) {}
 
@@ -112,8 +112,8 @@ class Drawing {
 
   void row(const Row& row, double top) {
     svg_.text({frame_.x - 10, top + kSendHeight - 1},
-              fitted(network_.map().islands[row.island].name, kNameSize, 78),
-              {.size = kNameSize, .anchor = Anchor::kEnd, .bold = true});
+              fitted(network_.map().islands[row.island].name, kTimelineNameSize, 78),
+              {.size = kTimelineNameSize, .anchor = Anchor::kEnd, .bold = true});
     if (!row.clique->feasible) {
       remark(top, "its clique cannot be done");
       return;
@@ -210,7 +210,7 @@ void draw_legend(Svg& svg, double y) {
   entry("held by its edge");
 }
 
-std::string caption_of(const NetworkModel& network, const PlannedRound& round,
+std::string timeline_caption(const NetworkModel& network, const PlannedRound& round,
                        const std::vector<Row>& rows, double memory_most) {
   std::string caption = "Names on arrivals are the senders'.";
   if (memory_most > 0)
@@ -234,7 +234,7 @@ std::string caption_of(const NetworkModel& network, const PlannedRound& round,
 std::string timeline_svg(const NetworkModel& network, const Plan& plan, std::size_t round_index) {
   COTILLION_CHECK(round_index < plan.rounds.size());
   const PlannedRound& round = plan.rounds[round_index];
-  const std::vector<Row> rows = rows_of(network, round);
+  const std::vector<Row> rows = timeline_rows(network, round);
   double height = 0, memory_most = 0;
   std::vector<double> moments{plan.round.ms(), round.length.ms()};
   for (const Row& row : rows) {
@@ -244,7 +244,7 @@ std::string timeline_svg(const NetworkModel& network, const Plan& plan, std::siz
   }
   if (memory_most < kSomething) memory_most = 0;
   const std::vector<std::string> caption =
-      caption_lines(caption_of(network, round, rows, memory_most), kCanvasWidth);
+      caption_lines(timeline_caption(network, round, rows, memory_most), kCanvasWidth);
   const double above = kTitleHeight + kLegendHeight + 18;
   const Box frame{kMargin + 96, above, kCanvasWidth - 2 * kMargin - 96 - 30, height + 6};
   const double total = frame.bottom() + kAxisHeight + double(caption.size()) * kCaptionLine + 14;
@@ -256,7 +256,7 @@ std::string timeline_svg(const NetworkModel& network, const Plan& plan, std::siz
   Svg svg(kCanvasWidth, total, title);
   draw_title(svg, title, kCanvasWidth);
   draw_legend(svg, kTitleHeight + 8);
-  Drawing drawing(svg, network, axis, frame, memory_most);
+  TimelineDrawing drawing(svg, network, axis, frame, memory_most);
   drawing.scale(moments.size() > 2 ? axis.ticks(8) : std::vector<Tick>{});
   double top = frame.y + kRowGap / 2;
   for (const Row& row : rows) {

@@ -15,7 +15,7 @@ constexpr const char* kTimeLabel = "time on the planned clock (s)";
 constexpr const char* kLossLabel = "loss of the averaged model (nats per byte)";
 constexpr const char* kDistanceLabel = "distance from the mean, by its norm";
 constexpr std::size_t kRowsWithin = 5, kLongName = 48;  // of a legend; bytes
-constexpr double kLegendRow = 22;                       // pixels
+constexpr double kTrainingLegendRow = 22;                       // pixels
 constexpr double kNear = 0.1;  // of what the best policy learned: so far behind it is still near
 
 // The mean over seeds, point by point.
@@ -32,7 +32,7 @@ Series curve(const Runs& runs, const auto& x, const auto& y) {
   return series;
 }
 
-std::string caption_of(const std::vector<Runs>& policies) {
+std::string training_caption(const std::vector<Runs>& policies) {
   const bool seeds = std::any_of(policies.begin(), policies.end(),
                                  [](const Runs& runs) { return runs.size() > 1; });
   return seeds ? "Held-out text, mean over seeds; best at the end first."
@@ -45,7 +45,7 @@ void make_room(Chart& chart) {
   for (const Series& series : chart.series) longest = std::max(longest, series.name.size());
   const std::size_t columns = longest > kLongName ? 1 : 2;
   const std::size_t rows = (chart.series.size() + columns - 1) / columns;
-  if (rows > kRowsWithin) chart.height += double(rows - kRowsWithin) * kLegendRow;
+  if (rows > kRowsWithin) chart.height += double(rows - kRowsWithin) * kTrainingLegendRow;
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ Chart loss_chart(const std::vector<Runs>& policies, bool against_tokens) {
   chart.title = against_tokens ? "Loss against tokens" : "Loss against time";
   chart.x_label = against_tokens ? "tokens, all islands together (millions)" : kTimeLabel;
   chart.y_label = kLossLabel;
-  chart.caption = caption_of(policies);
+  chart.caption = training_caption(policies);
   chart.y_from_zero = false;
   for (const Runs& runs : policies)
     chart.series.push_back(curve(
@@ -88,7 +88,7 @@ Chart late_loss_chart(const std::vector<Runs>& policies) {
     std::erase_if(series.points, [&](const auto& point) { return point.first < end / 2; });
     chart.series.push_back(std::move(series));
   }
-  chart.caption = caption_of(policies) + " The second half of the clock";
+  chart.caption = training_caption(policies) + " The second half of the clock";
   chart.caption +=
       left_out == 0
           ? std::string(".")

@@ -71,7 +71,7 @@ std::string how_it_ended(const Runs& runs) {
   return any(&Training::finished, false) ? " (stopped; its last evaluation)" : "";
 }
 
-Rows rows_of(const std::vector<Training>& trainings) {
+Rows training_rows(const std::vector<Training>& trainings) {
   const bool target = std::any_of(trainings.begin(), trainings.end(),
                                   [](const Training& t) { return t.settings.target > 0; });
   const bool memory = std::any_of(trainings.begin(), trainings.end(), knows_memory);
@@ -167,7 +167,7 @@ std::string about(const std::vector<Training>& trainings) {
 }
 
 // Empty where nobody counted.
-std::string memory_text(const std::vector<Training>& trainings) {
+std::string memory_notes(const std::vector<Training>& trainings) {
   double moving = 0;
   for (const Training& training : trainings) moving = std::max(moving, training.memory.moving);
   if (std::none_of(trainings.begin(), trainings.end(), knows_memory)) return "";
@@ -227,8 +227,8 @@ void add_setting(IllustratedPage& page, const std::vector<Training>& trainings,
     page.figures.push_back({name, chart_svg(chart)});
     return page.figures.back().svg;
   };
-  Section loss{told("Loss"), {about(trainings)}, rows_of(trainings), {}};
-  if (const std::string memory = memory_text(trainings); !memory.empty())
+  Section loss{told("Loss"), {about(trainings)}, training_rows(trainings), {}};
+  if (const std::string memory = memory_notes(trainings); !memory.empty())
     loss.paragraphs.push_back(memory);
   for (const Training& training : trainings)
     if (training.lab) loss.paragraphs.push_back(lab_text(training));
@@ -273,10 +273,10 @@ std::string training_text(const std::vector<Training>& trainings) {
               training_text(settings[s]);
     return text;
   }
-  std::string text = wrapped(about(trainings)) + "\n" + table_of(rows_of(trainings)).text();
+  std::string text = wrapped(about(trainings)) + "\n" + table_of(training_rows(trainings)).text();
   if (const Rows pairs = pair_rows(by_policy(trainings)); pairs.size() > 1)
     text += "\n" + table_of(pairs).text();
-  const std::string memory = memory_text(trainings);
+  const std::string memory = memory_notes(trainings);
   if (!memory.empty()) text += "\n" + wrapped(memory);
   const Rows staleness = staleness_rows(trainings);
   if (staleness.size() > 1) text += "\n" + table_of(staleness).text();

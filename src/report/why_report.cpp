@@ -22,7 +22,7 @@ std::string change_text(double ms) {
   return fmt::format("{}{:.1f} ms", ms <= -0.05 ? "−" : "+", std::fabs(ms));
 }
 
-std::string rounds_text(const SearchResult& result, const Why& why) {
+std::string certificate_rounds_text(const SearchResult& result, const Why& why) {
   if (result.plan.round.ps == 0) return "Nobody has to meet anybody.";
   std::string binding, spare;
   for (std::size_t r = 0; r < why.spare.size(); ++r) {
@@ -106,7 +106,7 @@ std::string why_text(const SearchResult& result, const Why& why) {
   std::string text = "\nWhy this one\n";
   const std::string worths =
       why.asked ? worths_text(why, false) : "What more would be worth was not asked: stopped.";
-  for (const std::string& part : {rounds_text(result, why), alternatives_text(result, why),
+  for (const std::string& part : {certificate_rounds_text(result, why), alternatives_text(result, why),
                                   baseline_text(result, why), worths, worths_text(why, true)})
     if (!part.empty()) text += wrapped(part, 96);
   return text;

@@ -15,7 +15,7 @@ constexpr int kAllSourcesMost = 64;  // islands from each of which an order goes
 constexpr int kSourcesMost = 8;      // on larger maps
 constexpr int kRegionsMost = 16;
 constexpr int kSlowSteps = 200;
-constexpr std::size_t kRoundsMost = 4096;
+constexpr std::size_t kCutRoundsMost = 4096;
 
 struct Cut {
   double left = 0;  // g at birth
@@ -51,7 +51,7 @@ double survival_of(const Cut& cut, double rounds, double n, bool squared) {
 // After each number of rounds, what the cut that holds out longest keeps back.
 std::vector<double> survival_of(std::vector<Cut> cuts, double n, bool squared) {
   std::vector<double> survival;
-  while (!cuts.empty() && survival.size() < kRoundsMost) {
+  while (!cuts.empty() && survival.size() < kCutRoundsMost) {
     const double rounds = double(survival.size()) + 1;
     double most = 0;
     std::size_t kept = 0;

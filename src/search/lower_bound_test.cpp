@@ -213,7 +213,7 @@ TEST(LowerBound, NineCitiesStayAboveIt) {
 }
 
 // Islands around one router, with links so wide that only access matters.
-Map star(int islands) {
+Map star_map(int islands) {
   std::string toml =
       "name = \"star\"\npayload = \"1GB\"\n"
       "defaults = { access = \"20Gbps\", rate = \"100Tbps\" }\nedge = { memory = \"32GB\" }\n"
@@ -227,7 +227,7 @@ Map star(int islands) {
 
 TEST(LowerBound, IsReachedWhereTheNumberOfIslandsIsAPowerOfTheLargestClique) {
   // Serialisation 400 ms, flight 10 ms; cliques of three settle 27 islands in three rounds.
-  const auto floor = floor_of(star(27));
+  const auto floor = floor_of(star_map(27));
   Constraints threes;
   threes.clique_max = 3;
   const double area = (27.0 - 1) / 26 + (27.0 - 3) / 26 + (27.0 - 9) / 26;

@@ -8,7 +8,7 @@
 namespace cotillion {
 namespace {
 
-constexpr std::size_t kRoundsMost = 4096;
+constexpr std::size_t kReachRoundsMost = 4096;
 
 // Who is within h meetings of whom, as sets of bits.
 class Balls {
@@ -85,7 +85,7 @@ ReachBound reach_bound(const Gathering& gathering, int island_count, bool square
   std::vector<IslandId> best_first(known.size());
   std::iota(best_first.begin(), best_first.end(), 0);
   ReachBound bound;
-  while (bound.survival.size() < kRoundsMost) {
+  while (bound.survival.size() < kReachRoundsMost) {
     if (!bound.survival.empty()) balls.grow();
     std::stable_sort(best_first.begin(), best_first.end(),
                      [&](IslandId a, IslandId b) { return known[a] > known[b]; });

@@ -51,7 +51,7 @@ class Backwards : public Workers {
 };
 
 // Islands around a router, all alike, and nothing in the way: only mixing matters.
-std::unique_ptr<Floor> star(int islands) {
+std::unique_ptr<Floor> star_floor(int islands) {
   Map map;
   map.name = fmt::format("star of {}", islands);
   map.payload = {1'000'000'000};
@@ -123,7 +123,7 @@ TEST(Search, MixesAsWellAsIsKnownToBePossible) {
   for (const Known& known :
        {Known{10, 3, 2.21}, Known{12, 3, 2.23}, Known{15, 3, 2.45}, Known{20, 4, 2.13}}) {
     if (testing::kSanitized && known.islands > 10) continue;
-    const auto floor = star(known.islands);
+    const auto floor = star_floor(known.islands);
     SearchSettings settings = annealing(400'000);
     settings.constraints.clique_max = known.clique_max;
     const SearchResult found = alone(*floor, settings);

@@ -12,8 +12,8 @@ namespace {
 
 using testing::nine_city_plan;
 
-constexpr Bytes kPayload{4'000'000};
-constexpr Bytes kPlenty{32'000'000'000};
+constexpr Bytes kSmallPayload{4'000'000};
+constexpr Bytes kAmpleMemory{32'000'000'000};
 
 std::string in_partitions(const PlanFile& plan, SimulationSettings settings) {
   settings.one_partition = false;
@@ -41,7 +41,7 @@ Partitions partitions_of(const std::string& links, const std::string& more = "")
 }
 
 TEST(Partitions, EveryCityIsOneAndTheShortestLinkSaysHowLongItIsAlone) {
-  const PlanFile plan = nine_city_plan("pairs", kPlenty, kPayload);
+  const PlanFile plan = nine_city_plan("pairs", kAmpleMemory, kSmallPayload);
   const Partitions partitions(plan.map, plan.ingress);
   EXPECT_EQ(partitions.count(), 9);
   Duration shortest{INT64_MAX};
@@ -73,8 +73,8 @@ TEST(Partitions, AnIslandSharesOneWithItsEdge) {
 
 TEST(Partitions, GiveTheSameBytesAsAllTogether) {
   for (const char* schedule : {"triangles", "pairs", "regional", "all-to-all"})
-    for (const Bytes memory : {Bytes{0}, Bytes{1'000'000}, kPlenty}) {
-      const PlanFile plan = nine_city_plan(schedule, memory, kPayload);
+    for (const Bytes memory : {Bytes{0}, Bytes{1'000'000}, kAmpleMemory}) {
+      const PlanFile plan = nine_city_plan(schedule, memory, kSmallPayload);
       if (!plan.plan.feasible) continue;
       SimulationSettings settings;
       settings.rounds = 3;
@@ -87,7 +87,7 @@ TEST(Partitions, GiveTheSameBytesAsAllTogether) {
 }
 
 TEST(Partitions, GiveTheSameBytesWhenIslandsAreInTrouble) {
-  const PlanFile plan = nine_city_plan("triangles", {0}, kPayload);
+  const PlanFile plan = nine_city_plan("triangles", {0}, kSmallPayload);
   auto faults = read_faults(
       "[[dead]]\nisland = \"TYO\"\nfrom = \"10ms\"\nuntil = \"180ms\"\n"
       "[[slow]]\nisland = \"LON\"\nlate = \"3ms\"\nfrom = \"20ms\"\nuntil = \"300ms\"\n"
@@ -106,7 +106,7 @@ TEST(Partitions, GiveTheSameBytesWhenIslandsAreInTrouble) {
 TEST(Partitions, GiveTheSameBytesOnRandomMaps) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const int islands = 3 + int(seed % 6);
-    Map map = testing::with_memory(testing::random_map(islands, seed), kPlenty);
+    Map map = testing::with_memory(testing::random_map(islands, seed), kAmpleMemory);
     map.payload = {1'000'000};
     const auto floor = testing::floor_of(std::move(map));
     const PlanFile plan =

@@ -13,12 +13,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr testing::Importing imported{ImportFormat::kCsv, "f.csv"};
+constexpr testing::Importing csv_import{ImportFormat::kCsv, "f.csv"};
 
-const std::string kHeader = "device1,device2,latency,bandwidth\n";
+const std::string kCsvHeader = "device1,device2,latency,bandwidth\n";
 
 TEST(CsvNetwork, TheFormWithDevicesIsRead) {
-  const auto [map, notes] = imported(
+  const auto [map, notes] = csv_import(
       "device1,device2,latency,bandwidth,uptime,shared\n"
       "LON1,PAR1,3.25,10,0.99,NA\r\n\n"
       "PAR1,ROM1,0.5,2.5,0.99,NA");
@@ -31,7 +31,7 @@ TEST(CsvNetwork, TheFormWithDevicesIsRead) {
 }
 
 TEST(CsvNetwork, TheFormWithOperatorsIsRead) {
-  const Map map = imported(
+  const Map map = csv_import(
                       "\"Start\",\"End\",\"Cost\",\"Bandwidth\",\"Operator1\",\"Operator2\"\n"
                       "\"PRG4\",\"FRA4\",2.797,10,\"k\",NA\n")
                       .map;
@@ -41,19 +41,19 @@ TEST(CsvNetwork, TheFormWithOperatorsIsRead) {
 }
 
 TEST(CsvNetwork, ColumnsMayComeInAnyOrderAndCase) {
-  const Map map = imported("Bandwidth,LATENCY,device2,Device1\n100,7,B,A\n").map;
+  const Map map = csv_import("Bandwidth,LATENCY,device2,Device1\n100,7,B,A\n").map;
   EXPECT_THAT(island_names(map), ElementsAre("A", "B"));
   EXPECT_EQ(map.links[0].latency[0].ms(), 7);
 }
 
 TEST(CsvNetwork, AQuotedFieldMayHoldCommasAndQuotationMarks) {
-  const Map map = imported(kHeader + "\"Paris, \"\"TX\"\"\" , B , 1 , 10\n").map;
+  const Map map = csv_import(kCsvHeader + "\"Paris, \"\"TX\"\"\" , B , 1 , 10\n").map;
   EXPECT_EQ(map.islands[0].name, "Paris-TX");
   EXPECT_EQ(map.islands[0].label, "Paris, \"TX\"");
 }
 
 TEST(CsvNetwork, OfParallelLinksTheFastestStays) {
-  const auto [map, notes] = imported(kHeader + "A,B,5,100\nB,A,4,10\nA,B,6,50\n");
+  const auto [map, notes] = csv_import(kCsvHeader + "A,B,5,100\nB,A,4,10\nA,B,6,50\n");
   ASSERT_EQ(map.links.size(), 1u);
   EXPECT_EQ(map.links[0].latency[0].ms(), 4);
   EXPECT_EQ(map.links[0].rate[0].gbps(), 10);
@@ -62,7 +62,7 @@ TEST(CsvNetwork, OfParallelLinksTheFastestStays) {
 }
 
 TEST(CsvNetwork, ParallelLinksOfOneLatencyAddTheirRates) {
-  const auto [map, notes] = imported(kHeader + "A,B,4,100\nB,A,4,10\n");
+  const auto [map, notes] = csv_import(kCsvHeader + "A,B,4,100\nB,A,4,10\n");
   ASSERT_EQ(map.links.size(), 1u);
   EXPECT_EQ(map.links[0].rate[0].gbps(), 110);
   EXPECT_THAT(notes, Contains(HasSubstr("the rates of 2 with the lowest latency added up")));
@@ -71,13 +71,13 @@ TEST(CsvNetwork, ParallelLinksOfOneLatencyAddTheirRates) {
 TEST(CsvNetwork, RoundTripsAreHalvedOnRequest) {
   ImportOptions options;
   options.round_trip = true;
-  const auto [map, notes] = imported(kHeader + "A,B,5,10\n", options);
+  const auto [map, notes] = csv_import(kCsvHeader + "A,B,5,10\n", options);
   EXPECT_EQ(map.links[0].latency[0].ms(), 2.5);
   EXPECT_THAT(notes, ElementsAre("latencies taken as round trips, halved"));
 }
 
 TEST(CsvNetwork, AnOrdinaryFileLeavesNothingToSay) {
-  EXPECT_THAT(imported(kHeader + "A,B,5,10\n").notes, IsEmpty());
+  EXPECT_THAT(csv_import(kCsvHeader + "A,B,5,10\n").notes, IsEmpty());
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace cotillion {
 namespace {
 
 constexpr std::size_t kFieldsMax = 64;        // a table of links has eight
-constexpr std::size_t kRecordsMax = 200'000;  // three times as many as a map can have
+constexpr std::size_t kCsvRecordsMax = 200'000;  // three times as many as a map can have
 
 class CsvParser {
  public:
@@ -21,8 +21,8 @@ class CsvParser {
       read_record(record);
       const bool blank = record.size() == 1 && record[0].text.empty();
       if (!blank) records_.push_back(std::move(record));
-      if (records_.size() > kRecordsMax)
-        fail({line_, 1}, fmt::format("more than {} lines", kRecordsMax),
+      if (records_.size() > kCsvRecordsMax)
+        fail({line_, 1}, fmt::format("more than {} lines", kCsvRecordsMax),
              fmt::format("Cotillion plans for at most {} links", kLinksMax));
     }
     if (failed_) return std::nullopt;

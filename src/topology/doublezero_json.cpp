@@ -12,8 +12,8 @@
 namespace cotillion {
 namespace {
 
-constexpr std::size_t kDepthMax = 32;
-constexpr std::size_t kRecordsMax = 200'000;
+constexpr std::size_t kJsonDepthMax = 32;
+constexpr std::size_t kJsonRecordsMax = 200'000;
 
 Position position_at(std::string_view text, std::size_t offset) {
   text = text.substr(0, std::min(offset, text.size()));
@@ -109,11 +109,11 @@ class RecordEvents : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool fits(Position at) {
-    if (open_.size() > kDepthMax)
-      problems_.add(at, "", fmt::format("nested more than {} deep", kDepthMax),
+    if (open_.size() > kJsonDepthMax)
+      problems_.add(at, "", fmt::format("nested more than {} deep", kJsonDepthMax),
                     "a list of links needs three levels");
-    else if (records_.size() > kRecordsMax)
-      problems_.add(at, "", fmt::format("more than {} records", kRecordsMax),
+    else if (records_.size() > kJsonRecordsMax)
+      problems_.add(at, "", fmt::format("more than {} records", kJsonRecordsMax),
                     fmt::format("Cotillion plans for at most {} links", kLinksMax));
     else
       return true;

@@ -18,7 +18,7 @@ struct Field {
   const JsonValue* value = nullptr;
 };
 
-std::string lower(std::string text) {
+std::string lower_case(std::string text) {
   for (char& c : text)
     if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
   return text;
@@ -108,7 +108,7 @@ class DoublezeroNetwork {
       ++unknown_;
       return true;
     }
-    const std::string status = lower(field.value->text);
+    const std::string status = lower_case(field.value->text);
     if (status == "active" || status == "activated") return true;
     inactive_.push_back(fmt::format("{} ({})", ends, shown(field.value->text)));
     return false;

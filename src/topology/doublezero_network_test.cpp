@@ -13,9 +13,9 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr testing::Importing imported{ImportFormat::kDoublezero, "f.json"};
+constexpr testing::Importing doublezero_import{ImportFormat::kDoublezero, "f.json"};
 
-std::string link(const std::string& a, const std::string& z, const std::string& more) {
+std::string link_json(const std::string& a, const std::string& z, const std::string& more) {
   return fmt::format(R"({{"code": "{0}:{1}", "side_a_name": "{0}", "side_z_name": "{1}", {2}}})", a,
                      z, more);
 }
@@ -24,8 +24,8 @@ const std::string kTenGigabits =
     R"("bandwidth": 10000000000, "delay_ns": 32200000, "jitter_ns": 1000000, "mtu": 9000)";
 
 TEST(DoublezeroNetwork, AnArrayOfLinksIsRead) {
-  const auto [map, notes] = imported(
-      "[" + link("nyc-dz001", "lon-dz001", kTenGigabits + R"(, "status": "Activated")") + "]");
+  const auto [map, notes] = doublezero_import(
+      "[" + link_json("nyc-dz001", "lon-dz001", kTenGigabits + R"(, "status": "Activated")") + "]");
   EXPECT_THAT(island_names(map), ElementsAre("nyc-dz001", "lon-dz001"));
   EXPECT_EQ(map.links[0].latency[0], Duration{32'200'000'000});
   EXPECT_EQ(map.links[0].rate[0].gbps(), 10);
@@ -35,30 +35,30 @@ TEST(DoublezeroNetwork, AnArrayOfLinksIsRead) {
 }
 
 TEST(DoublezeroNetwork, AnObjectMayHoldTheList) {
-  const std::string one = link("A", "B", kTenGigabits);
-  EXPECT_EQ(imported(R"({"version": {"major": 3}, "data": [)" + one + "]}").map.links.size(), 1u);
-  EXPECT_EQ(imported(R"({"devices": [{"code": "A"}], "links": [)" + one + "]}").map.links.size(),
+  const std::string one = link_json("A", "B", kTenGigabits);
+  EXPECT_EQ(doublezero_import(R"({"version": {"major": 3}, "data": [)" + one + "]}").map.links.size(), 1u);
+  EXPECT_EQ(doublezero_import(R"({"devices": [{"code": "A"}], "links": [)" + one + "]}").map.links.size(),
             1u);
 }
 
 TEST(DoublezeroNetwork, LinksThatAreNotActiveAreLeftOutAndNamed) {
   const auto [map, notes] =
-      imported("[" + link("A", "B", kTenGigabits + R"(,"status":"activated")") + "," +
-               link("B", "C", kTenGigabits + R"(,"status":"ACTIVE")") + "," +
-               link("A", "C", R"("status": "soft-drained")") + "," +
-               link("A", "D", kTenGigabits + R"(,"status":"down")") + "]");
+      doublezero_import("[" + link_json("A", "B", kTenGigabits + R"(,"status":"activated")") + "," +
+               link_json("B", "C", kTenGigabits + R"(,"status":"ACTIVE")") + "," +
+               link_json("A", "C", R"("status": "soft-drained")") + "," +
+               link_json("A", "D", kTenGigabits + R"(,"status":"down")") + "]");
   EXPECT_THAT(island_names(map), ElementsAre("A", "B", "C"));
   EXPECT_EQ(map.links.size(), 2u);
   EXPECT_THAT(notes, Contains("2 links not active left out: A–C (soft-drained), A–D (down)"));
 }
 
 TEST(DoublezeroNetwork, ALinkWithoutStatusIsTakenAsActive) {
-  EXPECT_THAT(imported("[" + link("A", "B", kTenGigabits) + "]").notes,
+  EXPECT_THAT(doublezero_import("[" + link_json("A", "B", kTenGigabits) + "]").notes,
               Contains("1 link without status taken as active"));
 }
 
 TEST(DoublezeroNetwork, NamesAndNumbersComeInSeveralForms) {
-  const Map map = imported(R"([
+  const Map map = doublezero_import(R"([
   {"side_a": "A", "side_z": "B", "bandwidth": "10Gbps", "delay_ns": "1500000"},
   {"side_a": "B", "side_z": "C", "bandwidth": "25000000000", "delay_ns": 2.5e6},
   {"side_a_name": "C", "side_a": "key", "side_z": "D", "bandwidth": 1e11, "delay_ns": 1}])")
@@ -74,13 +74,13 @@ TEST(DoublezeroNetwork, NamesAndNumbersComeInSeveralForms) {
 TEST(DoublezeroNetwork, RoundTripsAreHalvedOnRequest) {
   ImportOptions options;
   options.round_trip = true;
-  const auto [map, notes] = imported("[" + link("A", "B", kTenGigabits) + "]", options);
+  const auto [map, notes] = doublezero_import("[" + link_json("A", "B", kTenGigabits) + "]", options);
   EXPECT_EQ(map.links[0].latency[0].ms(), 16.1);
   EXPECT_THAT(notes, Contains("delay_ns taken as the round trip, halved"));
 }
 
 TEST(DoublezeroNetwork, AMistakeIsFoundOnTheLineOfItsLink) {
-  const auto result = import_map("[\n  " + link("A", "B", kTenGigabits) +
+  const auto result = import_map("[\n  " + link_json("A", "B", kTenGigabits) +
                                      ",\n  {\"side_a_name\": \"{not\\\"{ this\",\n   "
                                      "\"side_z_name\": \"C\", \"bandwidth\": 1}]",
                                  "f.json", ImportFormat::kDoublezero);
@@ -91,8 +91,8 @@ TEST(DoublezeroNetwork, AMistakeIsFoundOnTheLineOfItsLink) {
 }
 
 TEST(DoublezeroNetwork, NestedFieldsOfALinkAreSkipped) {
-  const Map map = imported("[" +
-                           link("A", "B",
+  const Map map = doublezero_import("[" +
+                           link_json("A", "B",
                                 kTenGigabits + R"(, "x": {"side_a_name": "Z", "y": [1, [2]]})"
                                                R"(, "flags": [{"status": "down"}], "n": null)") +
                            "]")

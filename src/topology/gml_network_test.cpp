@@ -15,7 +15,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr testing::Importing imported{ImportFormat::kGml, "f.gml"};
+constexpr testing::Importing gml_import{ImportFormat::kGml, "f.gml"};
 
 // A graph of London (0), Paris (1) and, behind it, New York (2).
 std::string graph(const std::string& more = "") {
@@ -33,7 +33,7 @@ graph [
 }
 
 TEST(GmlNetwork, NodesAreIslandsAndEdgesLinksOfTheirLength) {
-  const auto [map, notes] = imported(graph());
+  const auto [map, notes] = gml_import(graph());
   EXPECT_EQ(map.name, "Towns");
   EXPECT_THAT(island_names(map), ElementsAre("London", "Paris", "New-York"));
   EXPECT_EQ(map.islands[0].coordinates->latitude, 51.51);
@@ -55,19 +55,19 @@ TEST(GmlNetwork, TheModelOfLatencyAndTheRateAreOptions) {
   options.ms_per_km = 0.01;
   options.fixed_ms = 0;
   options.rate = {10e9};
-  const Map map = imported(graph(), options).map;
+  const Map map = gml_import(graph(), options).map;
   EXPECT_EQ(map.links[0].latency[0].ms(), 3.44);
   EXPECT_EQ(map.links[0].rate[1].gbps(), 10);
 }
 
 TEST(GmlNetwork, LatenciesAreRoundedToANanosecond) {
-  const Map map = imported(graph("edge [ source 0 target 2 distance 1234.5678901 ]\n")).map;
+  const Map map = gml_import(graph("edge [ source 0 target 2 distance 1234.5678901 ]\n")).map;
   // 1234.5678901 × 0.0085 + 4 = 14.49382706585
   EXPECT_EQ(map.links[2].latency[0], Duration{14'493'827'000});
 }
 
 TEST(GmlNetwork, ADuplicateEdgeKeepsTheShorterOnce) {
-  const auto [map, notes] = imported(
+  const auto [map, notes] = gml_import(
       graph("edge [ source 1 target 0 distance 300 ]\nedge [ source 0 target 1 distance 300 ]\n"));
   ASSERT_EQ(map.links.size(), 2u);
   EXPECT_EQ(map.links[0].latency[0].ms(), 6.55);
@@ -77,14 +77,14 @@ TEST(GmlNetwork, ADuplicateEdgeKeepsTheShorterOnce) {
 }
 
 TEST(GmlNetwork, ALoopIsLeftOutAndSaidSo) {
-  const auto [map, notes] = imported(graph("edge [ source 1 target 1 ]\n"));
+  const auto [map, notes] = gml_import(graph("edge [ source 1 target 1 ]\n"));
   EXPECT_EQ(map.links.size(), 2u);
   EXPECT_THAT(notes, Contains("1 link from a place to itself left out"));
 }
 
 TEST(GmlNetwork, WithoutADistanceTheCoordinatesGiveIt) {
   const auto [map, notes] =
-      imported(graph("node [ id 3 label \"Rome\" Longitude 12.5 Latitude 41.9 ]\n"
+      gml_import(graph("node [ id 3 label \"Rome\" Longitude 12.5 Latitude 41.9 ]\n"
                      "edge [ source 0 target 3 ]\n"));
   const double km = distance_km({51.51, -0.13}, {41.9, 12.5});
   EXPECT_NEAR(map.links[2].latency[0].ms(), 0.0085 * km + 4, 1e-6);
@@ -93,7 +93,7 @@ TEST(GmlNetwork, WithoutADistanceTheCoordinatesGiveIt) {
 
 TEST(GmlNetwork, WhatIsCutOffIsLeftOutAndNamed) {
   const auto [map, notes] =
-      imported(graph("node [ id 7 label \"Rome\" ] node [ id 8 label \"Oslo\" ]\n"
+      gml_import(graph("node [ id 7 label \"Rome\" ] node [ id 8 label \"Oslo\" ]\n"
                      "edge [ source 7 target 8 distance 2000 ]\n"));
   EXPECT_EQ(map.island_count(), 3);
   EXPECT_EQ(map.links.size(), 2u);
@@ -102,7 +102,7 @@ TEST(GmlNetwork, WhatIsCutOffIsLeftOutAndNamed) {
 
 TEST(GmlNetwork, StatedCapacitiesAreNotUsedAndThatIsSaid) {
   const auto notes =
-      imported(graph("edge [ source 0 target 2 distance 9 capacity 1000000000.0 ]\n")).notes;
+      gml_import(graph("edge [ source 0 target 2 distance 9 capacity 1000000000.0 ]\n")).notes;
   EXPECT_THAT(notes, Contains("every link has 100 Gbps (--rate); 1 of 3 edges state a capacity, "
                               "which is not used"));
 }
@@ -111,7 +111,7 @@ TEST(GmlNetwork, CharacterReferencesAreDecoded) {
   EXPECT_EQ(decode_gml("Z&#252;rich &amp; &quot;co&quot;"), "Zürich & \"co\"");
   EXPECT_EQ(decode_gml("&#8364;&#128512;"), "€😀");
   EXPECT_EQ(decode_gml("a & b; &unknown; &#; &#99999999;"), "a & b; &unknown; &#; &#99999999;");
-  EXPECT_EQ(imported(graph("node [ id 3 label \"Z&#252;rich\" ]\n"
+  EXPECT_EQ(gml_import(graph("node [ id 3 label \"Z&#252;rich\" ]\n"
                            "edge [ source 3 target 1 distance 490 ]\n"))
                 .map.islands[3]
                 .name,
@@ -119,7 +119,7 @@ TEST(GmlNetwork, CharacterReferencesAreDecoded) {
 }
 
 TEST(GmlNetwork, EdgesMayComeBeforeTheirNodesAndKeysInAnyOrder) {
-  const Map map = imported(
+  const Map map = gml_import(
                       "graph [ edge [ target 1 distance 100 source 0 ]\n"
                       "node [ label \"b\" id 1 ] node [ id 0 ] ]")
                       .map;

@@ -12,7 +12,7 @@
 namespace cotillion {
 namespace {
 
-constexpr int kDepthMax = 32;  // real files nest three deep
+constexpr int kGmlDepthMax = 32;  // real files nest three deep
 
 bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
@@ -113,8 +113,8 @@ class GmlParser {
 
   void open(std::string_view key, Position at) {
     ++next_;
-    if (depth_ == kDepthMax)
-      return fail(at, fmt::format("lists nested more than {} deep", kDepthMax),
+    if (depth_ == kGmlDepthMax)
+      return fail(at, fmt::format("lists nested more than {} deep", kGmlDepthMax),
                   "a graph needs three levels; is this a GML file?");
     if (depth_ == 0) {
       in_graph_ = key == "graph";

@@ -15,18 +15,18 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-const std::string kHeader = "device1,device2,latency,bandwidth\n";
+const std::string kRowsHeader = "device1,device2,latency,bandwidth\n";
 const std::string kMetros =
     "NYC1,NYC2,0.1,10\nNYC1,LON1,35,100\nNYC2,LON2,34,10\nLON1,LON2,0.2,10\nLON2,PAR1,4,10\n";
 
 Imported imported(const std::string& rows, const ImportOptions& options = {}) {
-  auto result = import_map(kHeader + rows, "f.csv", ImportFormat::kCsv, options);
+  auto result = import_map(kRowsHeader + rows, "f.csv", ImportFormat::kCsv, options);
   if (!result) ADD_FAILURE() << to_text(result.error()[0]);
   return result ? std::move(*result) : Imported{};
 }
 
-std::string refusal(const std::string& rows, const ImportOptions& options) {
-  const auto result = import_map(kHeader + rows, "f.csv", ImportFormat::kCsv, options);
+std::string import_refusal(const std::string& rows, const ImportOptions& options) {
+  const auto result = import_map(kRowsHeader + rows, "f.csv", ImportFormat::kCsv, options);
   return result ? "imported" : to_text(result.error()[0]);
 }
 
@@ -81,9 +81,9 @@ TEST(ImportedMap, AnIslandIsChosenByNameLabelOrDevice) {
 }
 
 TEST(ImportedMap, AnUnknownIslandIsToldTheNearest) {
-  EXPECT_EQ(refusal(kMetros, with_islands({"PARI1", "NYC1"})),
+  EXPECT_EQ(import_refusal(kMetros, with_islands({"PARI1", "NYC1"})),
             "f.csv: islands: unknown place 'PARI1'; did you mean 'PAR1'?");
-  EXPECT_EQ(refusal("A,B,1,1\nB,C,1,1\nX,Y,1,1\n", with_islands({"A", "B", "X"})),
+  EXPECT_EQ(import_refusal("A,B,1,1\nB,C,1,1\nX,Y,1,1\n", with_islands({"A", "B", "X"})),
             "f.csv: islands: 'X' has no links to the largest part; choose islands among the "
             "places of the file");
 }
@@ -124,13 +124,13 @@ TEST(ImportedMap, AsManyPlacesAsAMapMayHaveAndNoMore) {
     return rows;
   };
   EXPECT_TRUE(read_map(write_map(imported(star(4096)).map), "m").has_value());
-  EXPECT_EQ(refusal(star(4097), {}), "f.csv: 4097 places; Cotillion plans for at most 4096");
+  EXPECT_EQ(import_refusal(star(4097), {}), "f.csv: 4097 places; Cotillion plans for at most 4096");
 }
 
 TEST(ImportedMap, APayloadBeyondWhatIsComputedExactlyIsRefused) {
   ImportOptions options;
   options.payload = {200'000'000'000'000};
-  EXPECT_THAT(refusal("A,B,1,1\n", options), HasSubstr("payload: more than 100 TB"));
+  EXPECT_THAT(import_refusal("A,B,1,1\n", options), HasSubstr("payload: more than 100 TB"));
 }
 
 TEST(ImportedMap, LabelsThatOnlyDifferInWhatNamesMayNotHoldStayApart) {

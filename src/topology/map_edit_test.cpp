@@ -33,7 +33,7 @@ aggregators = [{ at = "hub", serves = ["a", "b-c"], memory = "10MB" }]
 )");
 }
 
-std::string refusal(const Result<Map>& result) {
+std::string edit_refusal(const Result<Map>& result) {
   return result ? "" : result.error().message;
 }
 
@@ -47,14 +47,14 @@ TEST(MapEdit, ALinkIsFoundFromEitherEndAndWhateverItsNamesHold) {
 }
 
 TEST(MapEdit, ALinkThatIsNotThereIsRefusedWithWhatIs) {
-  EXPECT_THAT(refusal(without_link(square(), "a-c")),
+  EXPECT_THAT(edit_refusal(without_link(square(), "a-c")),
               HasSubstr("there is no link between a and c; a is linked to a-b, hub"));
-  EXPECT_THAT(refusal(without_link(square(), "hib-c")),
+  EXPECT_THAT(edit_refusal(without_link(square(), "hib-c")),
               HasSubstr("unknown island or router 'hib'; did you mean 'hub'?"));
-  EXPECT_THAT(refusal(without_link(square(), "hub")), HasSubstr("no link is called 'hub'"));
-  EXPECT_THAT(refusal(without_link(square(), "")), HasSubstr("as in TYO-FRA"));
-  EXPECT_THAT(refusal(without_link(square(), "-")), HasSubstr("unknown island or router ''"));
-  EXPECT_THAT(refusal(without_link(square(), "---")), HasSubstr("no link is called"));
+  EXPECT_THAT(edit_refusal(without_link(square(), "hub")), HasSubstr("no link is called 'hub'"));
+  EXPECT_THAT(edit_refusal(without_link(square(), "")), HasSubstr("as in TYO-FRA"));
+  EXPECT_THAT(edit_refusal(without_link(square(), "-")), HasSubstr("unknown island or router ''"));
+  EXPECT_THAT(edit_refusal(without_link(square(), "---")), HasSubstr("no link is called"));
 }
 
 TEST(MapEdit, WithoutALinkTrafficGoesRound) {
@@ -65,7 +65,7 @@ TEST(MapEdit, WithoutALinkTrafficGoesRound) {
 }
 
 TEST(MapEdit, AMapThatFallsApartIsRefused) {
-  EXPECT_THAT(refusal(without_link(square(), "hub-c")),
+  EXPECT_THAT(edit_refusal(without_link(square(), "hub-c")),
               HasSubstr("the map falls apart: disconnected map: no path from a to c"));
 }
 
@@ -105,9 +105,9 @@ TEST(MapEdit, TheLastIslandStays) {
 payload = "1GB"
 islands = [{ name = "a", access = "1Gbps" }]
 )");
-  EXPECT_THAT(refusal(without_island(map, "a")), HasSubstr("the only island"));
-  EXPECT_THAT(refusal(without_island(map, "b")), HasSubstr("unknown island 'b'"));
-  EXPECT_THAT(refusal(without_island(square(), "hub")), HasSubstr("unknown island 'hub'"));
+  EXPECT_THAT(edit_refusal(without_island(map, "a")), HasSubstr("the only island"));
+  EXPECT_THAT(edit_refusal(without_island(map, "b")), HasSubstr("unknown island 'b'"));
+  EXPECT_THAT(edit_refusal(without_island(square(), "hub")), HasSubstr("unknown island 'hub'"));
 }
 
 TEST(MapEdit, RatesAndLatenciesChangeInBothDirections) {
@@ -126,12 +126,12 @@ TEST(MapEdit, RatesAndLatenciesChangeInBothDirections) {
 }
 
 TEST(MapEdit, WhatNoNetworkHasIsRefused) {
-  EXPECT_THAT(refusal(with_link_rate(square(), "hub-a", {0})), HasSubstr("zero rate"));
-  EXPECT_THAT(refusal(with_access(square(), "a", {0})), HasSubstr("zero access rate"));
-  EXPECT_THAT(refusal(with_access(square(), "d", {1e9})), HasSubstr("unknown island 'd'"));
-  EXPECT_THAT(refusal(with_link_latency(square(), "hub-a", Duration{2'000'000'000'000})),
+  EXPECT_THAT(edit_refusal(with_link_rate(square(), "hub-a", {0})), HasSubstr("zero rate"));
+  EXPECT_THAT(edit_refusal(with_access(square(), "a", {0})), HasSubstr("zero access rate"));
+  EXPECT_THAT(edit_refusal(with_access(square(), "d", {1e9})), HasSubstr("unknown island 'd'"));
+  EXPECT_THAT(edit_refusal(with_link_latency(square(), "hub-a", Duration{2'000'000'000'000})),
               HasSubstr("check the unit"));
-  EXPECT_THAT(refusal(with_link_latency(example_map("nine-cities"), "TYO-LAX", Duration{1})),
+  EXPECT_THAT(edit_refusal(with_link_latency(example_map("nine-cities"), "TYO-LAX", Duration{1})),
               HasSubstr("absurd latency"));
 }
 

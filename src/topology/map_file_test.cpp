@@ -22,12 +22,12 @@ std::string island(const std::string& fields) {
 }
 
 // Islands A and B; the link is on line 4.
-std::string link(const std::string& fields) {
+std::string link_toml(const std::string& fields) {
   return kStart + "islands = [{ name = \"A\" }, { name = \"B\" }]\nlinks = [{ " + fields + " }]\n";
 }
 
 std::string pair_with(const std::string& more) {
-  return link(R"(ends = ["A", "B"], latency = "1ms")") + more;
+  return link_toml(R"(ends = ["A", "B"], latency = "1ms")") + more;
 }
 
 // Islands A and B, with the router R between them.
@@ -75,7 +75,7 @@ TEST(MapFile, NineCitiesAreReadAsWritten) {
 }
 
 TEST(MapFile, OneValueServesBothDirectionsOfALink) {
-  const Map map = map_of(link(R"(ends = ["A", "B"], latency = "1.5ms", rate = "40Gbps")"));
+  const Map map = map_of(link_toml(R"(ends = ["A", "B"], latency = "1.5ms", rate = "40Gbps")"));
   EXPECT_EQ(map.links[0].latency[0], Duration{1'500'000'000});
   EXPECT_EQ(map.links[0].latency[1], Duration{1'500'000'000});
   EXPECT_EQ(map.links[0].rate[0].gbps(), 40);
@@ -84,7 +84,7 @@ TEST(MapFile, OneValueServesBothDirectionsOfALink) {
 
 TEST(MapFile, TwoValuesAreThereAndBackInTheOrderOfTheEnds) {
   const Map map =
-      map_of(link(R"(ends = ["B", "A"], latency = ["1ms", "2ms"], rate = ["10Gbps", "20Gbps"])"));
+      map_of(link_toml(R"(ends = ["B", "A"], latency = ["1ms", "2ms"], rate = ["10Gbps", "20Gbps"])"));
   const Link& both = map.links[0];
   EXPECT_EQ(place_name(map, both.ends[0]), "B");
   EXPECT_EQ(both.latency[0].ms(), 1);
@@ -210,9 +210,9 @@ TEST(MapFile, AMistakeInTheSyntaxIsReportedAlone) {
 }
 
 TEST(MapFile, ABareNumberIsShownWithAUnit) {
-  EXPECT_EQ(mistake(link(R"(ends = ["A", "B"], latency = 32.2)")),
+  EXPECT_EQ(mistake(link_toml(R"(ends = ["A", "B"], latency = 32.2)")),
             "m:4:41: links[0].latency: time 32.2 has no unit; write for example \"32.2ms\"");
-  EXPECT_EQ(mistake(link(R"(ends = ["A", "B"], latency = true)")),
+  EXPECT_EQ(mistake(link_toml(R"(ends = ["A", "B"], latency = true)")),
             "m:4:41: links[0].latency: a boolean is not a time; "
             "write text with a unit, for example \"20ms\"");
 }
@@ -253,11 +253,11 @@ TEST(MapFile, TextForPeopleIsOneLineWithoutControlCharacters) {
 }
 
 TEST(MapFile, ALinkHasTwoDifferentEnds) {
-  EXPECT_THAT(mistake(link(R"(ends = ["A", "A"], latency = "1ms")")),
+  EXPECT_THAT(mistake(link_toml(R"(ends = ["A", "A"], latency = "1ms")")),
               HasSubstr("m:4:19: links[0].ends: a link from A to itself"));
-  EXPECT_THAT(mistake(link(R"(ends = ["A"], latency = "1ms")")),
+  EXPECT_THAT(mistake(link_toml(R"(ends = ["A"], latency = "1ms")")),
               HasSubstr("links[0].ends: a link has two ends, not 1"));
-  EXPECT_THAT(mistake(link(R"(ends = "A", latency = "1ms")")),
+  EXPECT_THAT(mistake(link_toml(R"(ends = "A", latency = "1ms")")),
               HasSubstr("links[0].ends: text is not a list of names"));
 }
 
@@ -270,14 +270,14 @@ TEST(MapFile, ASecondLinkBetweenTheSameEndsIsADuplicateInEitherOrder) {
 }
 
 TEST(MapFile, ALatencyAboveASecondIsAbsurd) {
-  EXPECT_EQ(mistake(link(R"(ends = ["A", "B"], latency = "1.1s")")),
+  EXPECT_EQ(mistake(link_toml(R"(ends = ["A", "B"], latency = "1.1s")")),
             "m:4:41: links[0].latency: absurd latency of 1100.0 ms one way; "
             "half the Earth by fibre is 150 ms; check the unit");
-  EXPECT_TRUE(mistakes(link(R"(ends = ["A", "B"], latency = "1s")")).empty());
+  EXPECT_TRUE(mistakes(link_toml(R"(ends = ["A", "B"], latency = "1s")")).empty());
 }
 
 TEST(MapFile, ZeroIsNoRateAndNoPayload) {
-  EXPECT_THAT(mistake(link(R"(ends = ["A", "B"], latency = "1ms", rate = "0bps")")),
+  EXPECT_THAT(mistake(link_toml(R"(ends = ["A", "B"], latency = "1ms", rate = "0bps")")),
               HasSubstr("links[0].rate: zero rate"));
   EXPECT_THAT(mistake(island(R"(name = "A", access = { up = "0bps", down = "1bps" })")),
               HasSubstr("islands[0].access.up: zero rate"));
@@ -286,7 +286,7 @@ TEST(MapFile, ZeroIsNoRateAndNoPayload) {
 }
 
 TEST(MapFile, ThereIsThereAndBackAndNoThirdDirection) {
-  EXPECT_THAT(mistake(link(R"(ends = ["A", "B"], latency = ["1ms", "1ms", "1ms"])")),
+  EXPECT_THAT(mistake(link_toml(R"(ends = ["A", "B"], latency = ["1ms", "1ms", "1ms"])")),
               HasSubstr("links[0].latency: a list of 3, not of two"));
 }
 

@@ -35,7 +35,7 @@ std::string help_of(const std::string& verb) {
   return text;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> help_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -55,7 +55,7 @@ std::string verb_in(const std::string& line) {
 std::vector<std::string> verbs_in(const std::string& help) {
   std::vector<std::string> verbs;
   bool listed = false;
-  for (const std::string& line : lines_of(help)) {
+  for (const std::string& line : help_lines(help)) {
     if (!line.empty() && line[0] != ' ') listed = line.ends_with(":");
     if (line == "Options:" || line == "Arguments:") listed = false;
     if (const std::string verb = verb_in(line); listed && !verb.empty()) verbs.push_back(verb);
@@ -76,7 +76,7 @@ std::vector<std::string> all_verbs() {
 void expect_readable(const std::string& verb, const std::string& help) {
   for (const char* noise : {":INT in", ":TEXT", "{false}", "TEXT:", "INT:", "REQUIRED", "[0]"})
     EXPECT_THAT(help, Not(HasSubstr(noise))) << verb;
-  for (const std::string& line : lines_of(help)) {
+  for (const std::string& line : help_lines(help)) {
     EXPECT_LE(cotillion::display_width(line), kColumnsMost) << verb << ": " << line;
     EXPECT_FALSE(line.ends_with(" ")) << verb << ": '" << line << "'";
   }

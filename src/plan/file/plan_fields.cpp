@@ -13,7 +13,7 @@ namespace cotillion {
 namespace {
 
 constexpr int kDepthMax = 32;                             // a plan needs nine
-constexpr std::size_t kBytesMax = std::size_t{64} << 20;  // as files; each may cost twenty
+constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;  // as files; each may cost twenty
 constexpr std::size_t kTextMax = 400;                     // as in maps
 
 Position position_at(std::string_view text, std::size_t offset) {
@@ -45,7 +45,7 @@ std::optional<std::size_t> too_deep(std::string_view text) {
 
 std::optional<Json> parse_plan(std::string_view text, const FieldFilter& keeps, Problems& problems,
                                const FileWords& words) {
-  if (text.size() > kBytesMax) {
+  if (text.size() > kFileBytesMax) {
     problems.add({}, "", "larger than 64 MiB", words.remedy);
     return std::nullopt;
   }

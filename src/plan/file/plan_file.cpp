@@ -8,13 +8,13 @@
 namespace cotillion {
 namespace {
 
-Json names_of(const Map& map, const std::vector<IslandId>& islands) {
+Json island_names(const Map& map, const std::vector<IslandId>& islands) {
   Json names = Json::array();
   for (const IslandId island : islands) names.push_back(map.islands[island].name);
   return names;
 }
 
-Json waits_of(const Map& map, const std::vector<Wait>& waits) {
+Json waits_json(const Map& map, const std::vector<Wait>& waits) {
   Json list = Json::array();
   for (const Wait& wait : waits)
     list.push_back({{"leader", map.islands[wait.leader].name},
@@ -79,7 +79,7 @@ Json network_json(const NetworkModel& network) {
   Json edges = Json::array();
   for (const Aggregator& aggregator : map.aggregators) {
     Json json = {{"at", place_name(map, aggregator.place)},
-                 {"serves", names_of(map, aggregator.serves)},
+                 {"serves", island_names(map, aggregator.serves)},
                  {"memory_bytes", aggregator.spec.memory.count}};
     add_packets(json, aggregator.spec);
     edges.push_back(std::move(json));
@@ -111,7 +111,7 @@ Json limit_json(const Map& map, const Binding& binding) {
   if (binding.lane < 0) return nullptr;
   Json json = {{"lane", binding.lane},
                {"streams", binding.lane_streams},
-               {"senders", names_of(map, binding.lane_senders)},
+               {"senders", island_names(map, binding.lane_senders)},
                {"rate_gbps", binding.bound.gbps()}};
   note_exact(json, {{"rate_gbps", binding.bound.value}});
   return json;
@@ -133,7 +133,7 @@ Json clique_json(const NetworkModel& network, const PlannedClique& clique) {
   Json streams = Json::array();
   for (const Stream& stream : clique.streams) streams.push_back(stream_json(map, stream));
   Json json = {
-      {"islands", names_of(map, clique.islands)},
+      {"islands", island_names(map, clique.islands)},
       {"feasible", clique.feasible},
       {"runnable", clique.runnable},
       {"price_ms", clique.feasible ? Json(clique.price.ms()) : Json(nullptr)},
@@ -144,9 +144,9 @@ Json clique_json(const NetworkModel& network, const PlannedClique& clique) {
       {"explanation", explain_price(network, clique)},
       {"limit", limit_json(map, binding)},
       {"throttled", binding.kind == Binding::Kind::kMemory},
-      {"chain", waits_of(map, binding.chain)},
+      {"chain", waits_json(map, binding.chain)},
       {"last_flight", last_flight_json(map, binding)},
-      {"cycle", waits_of(map, binding.cycle)},
+      {"cycle", waits_json(map, binding.cycle)},
       {"cycle_excess_ms", clique.feasible ? Json(nullptr) : Json(binding.cycle_excess.ms())},
       {"weights", matrix_of(clique.weights, clique.islands.size())},
       {"streams", streams}};
@@ -179,7 +179,7 @@ Json round_json(const NetworkModel& network, const Plan& plan, const PlannedRoun
   Json edges = Json::array();
   for (const EdgeUse& use : round.edges)
     edges.push_back({{"at", place_name(map, map.aggregators[use.aggregator].place)},
-                     {"serves", names_of(map, map.aggregators[use.aggregator].serves)},
+                     {"serves", island_names(map, map.aggregators[use.aggregator].serves)},
                      {"memory_bytes", map.aggregators[use.aggregator].spec.memory.count},
                      {"memory_peak_bytes", use.memory_peak.count}});
   const auto when_feasible = [](bool holds, double value) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 // Starts of rounds are rounded sums of their lengths.
-constexpr double kRounding = 1e-9;
+constexpr double kLoaderRounding = 1e-9;
 
 // Of the fields that a plan may have, those that are read; the search's story is left out, and so
 // is what follows from others.
@@ -122,10 +122,10 @@ class PlanLoader {
     const RealDuration due = plan_.rounds.empty()
                                  ? RealDuration()
                                  : plan_.rounds.back().start + plan_.rounds.back().length;
-    if (std::fabs(round.start.ps - due.ps) > kRounding * due.ps)
+    if (std::fabs(round.start.ps - due.ps) > kLoaderRounding * due.ps)
       start.problem(fmt::format("the round before ends at {} ms", due.ms()),
                     "each round starts where the one before ends, the first at 0");
-    if (round.length.ps < round.planned.ps * (1 - kRounding))
+    if (round.length.ps < round.planned.ps * (1 - kLoaderRounding))
       length.problem("shorter than planned_ms", "a round lasts until its exchange is done");
   }
 

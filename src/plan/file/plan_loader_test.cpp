@@ -18,7 +18,7 @@ namespace {
 using testing::Floor;
 using testing::floor_of;
 
-constexpr Bytes kNone{0}, kV80{32'000'000'000};
+constexpr Bytes kNoMemory{0}, kMemoryOfV80{32'000'000'000};
 
 const Provenance kMadeBy{
     "1.2.3", "abc", 18'446'744'073'709'551'615u, {{"map", fingerprint("")}, {"a", "b"}}};
@@ -168,14 +168,14 @@ void expect_round_trip(const Floor& floor, const Schedule& schedule,
   EXPECT_EQ(to_json(again.network, file->plan, file->made_by).dump(1), text);
 }
 
-Schedule named(const Floor& floor, const char* name) {
+Schedule schedule_named(const Floor& floor, const char* name) {
   auto schedule = named_schedule(name, floor.map, floor.routes);
   EXPECT_TRUE(schedule) << name;
   return *schedule;
 }
 
 TEST(PlanLoader, NineCitiesComeBackAsTheyWere) {
-  for (const Bytes memory : {kNone, kV80})
+  for (const Bytes memory : {kNoMemory, kMemoryOfV80})
     for (const char* name : {"triangles", "grid", "pairs", "regional", "all-to-all"})
       for (const bool ships_state : {false, true}) {
         SCOPED_TRACE(fmt::format("{} with {} bytes", name, memory.count));
@@ -183,17 +183,17 @@ TEST(PlanLoader, NineCitiesComeBackAsTheyWere) {
         PlanSettings settings;
         settings.slack = RealDuration::from_ps(1e9 / 3);
         settings.step_time = Duration{169'000'000'000};
-        expect_round_trip(*floor, named(*floor, name), settings);
+        expect_round_trip(*floor, schedule_named(*floor, name), settings);
       }
   // Everyone at once without memory cannot be done: that is a plan too.
-  const auto floor = testing::nine_cities(kNone);
-  EXPECT_FALSE(make_plan(floor->network, named(*floor, "all-to-all")).feasible);
+  const auto floor = testing::nine_cities(kNoMemory);
+  EXPECT_FALSE(make_plan(floor->network, schedule_named(*floor, "all-to-all")).feasible);
 }
 
 TEST(PlanLoader, ARealNetworkComesBackAsItWas) {
   const auto floor = floor_of(testing::example_map("geant"));
-  expect_round_trip(*floor, named(*floor, "all-to-all"));
-  expect_round_trip(*floor, named(*floor, "pairs"));
+  expect_round_trip(*floor, schedule_named(*floor, "all-to-all"));
+  expect_round_trip(*floor, schedule_named(*floor, "pairs"));
 }
 
 // One edge at a router serves two islands, one stands beside another island, one island has none.
@@ -232,7 +232,7 @@ TEST(PlanLoader, EdgesAwayFromTheirIslandsKeepTheirWayIn) {
 }
 
 TEST(PlanLoader, WeightsAndSettingsComeBack) {
-  const auto floor = testing::nine_cities(kV80);
+  const auto floor = testing::nine_cities(kMemoryOfV80);
   const double third = 1.0 / 3, rest = 1 - third;
   const Schedule schedule{"weighted",
                           {completed({{{0, 2}, {rest, third, third, rest}}, {{1, 3, 4}, {}}}, 9)}};

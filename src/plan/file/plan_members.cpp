@@ -13,7 +13,7 @@ namespace cotillion {
 namespace {
 
 // Plans carry numbers exactly; what differs by more was not written by us.
-constexpr double kStochastic = 1e-9;
+constexpr double kMembersStochastic = 1e-9;
 
 bool read_weights(const PlanField& rows, Clique& clique) {
   const std::size_t n = clique.islands.size();
@@ -37,7 +37,7 @@ bool read_weights(const PlanField& rows, Clique& clique) {
       clique.weights.push_back(weight);
       sum += weight;
     }
-    if (std::fabs(sum - 1) > kStochastic)
+    if (std::fabs(sum - 1) > kMembersStochastic)
       return wrong(row, fmt::format("the row adds up to {:.10g}, not to 1", sum));
   }
   return true;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kNameMax = 40;
 constexpr std::int64_t kPacketMax = 1 << 24;
-constexpr std::int64_t kBytesMax = std::int64_t{1} << 53;
+constexpr std::int64_t kMemoryBytesMax = std::int64_t{1} << 53;
 constexpr const char* kLaneOrder = "lanes go two for each link, then up and down for each island";
 
 class NetworkReader {
@@ -168,7 +168,7 @@ class NetworkReader {
   void read_sizes() {
     const std::int64_t copies = settings_.ships_state ? 2 : 1;
     const PlanField payload = plan_.at("payload_bytes");
-    const std::int64_t sent = take(payload.integer(1, kBytesMax));
+    const std::int64_t sent = take(payload.integer(1, kMemoryBytesMax));
     if (sent % copies != 0)
       wrong(payload, "an odd number of bytes",
             "weights and their state are as large as each other");
@@ -176,7 +176,7 @@ class NetworkReader {
     const PlanField edge = network_.at("edge");
     if (!is_object(edge)) return;
     map_.edge = read_packets(edge);
-    map_.edge.memory = {take(plan_.at("memory_bytes").integer(0, kBytesMax))};
+    map_.edge.memory = {take(plan_.at("memory_bytes").integer(0, kMemoryBytesMax))};
   }
 
   EdgeSpec read_packets(const PlanField& edge) {
@@ -187,7 +187,7 @@ class NetworkReader {
     spec.chunk = bytes("chunk_bytes", 1, kPacketMax);
     spec.slot = bytes("slot_bytes", std::max<std::int64_t>(1, spec.chunk.count), kPacketMax);
     spec.framing = bytes("framing_bytes", 0, kPacketMax);
-    spec.resend = bytes("resend_bytes", 0, kBytesMax);
+    spec.resend = bytes("resend_bytes", 0, kMemoryBytesMax);
     return spec;
   }
 
@@ -201,7 +201,7 @@ class NetworkReader {
       Aggregator aggregator;
       aggregator.place = read_place(field.at("at")).value_or(0);
       aggregator.spec = read_packets(field);
-      aggregator.spec.memory = {take(field.at("memory_bytes").integer(0, kBytesMax))};
+      aggregator.spec.memory = {take(field.at("memory_bytes").integer(0, kMemoryBytesMax))};
       const PlanField serves = field.at("serves");
       const std::size_t size = take(serves.list("island", 1, map_.islands.size()));
       for (std::size_t i = 0; i < size && !plan_.full(); ++i) {

@@ -26,7 +26,7 @@ links = [
 ]
 )";
 
-std::string refusal_of(const std::string& json) {
+std::string reader_refusal(const std::string& json) {
   const auto schedule = read_planned_schedule(json, "p.json", testing::map_of(kMap));
   if (schedule) return "";
   std::string text;
@@ -79,38 +79,38 @@ TEST(PlanReader, AnUnfinishedFileSaysWhereItEnds) {
   const auto floor = testing::floor_of(testing::map_of(kMap));
   const std::string whole = written(floor->network, random_schedule(4, 2, 1));
   for (std::size_t size = 0; size < whole.size() - 1; size += 37)
-    EXPECT_THAT(refusal_of(whole.substr(0, size)),
+    EXPECT_THAT(reader_refusal(whole.substr(0, size)),
                 AllOf(HasSubstr("not valid JSON"), HasSubstr("cotillion plan -o")));
-  EXPECT_THAT(refusal_of("{\"rounds\":\n [oops"), HasSubstr("p.json:2:3: not valid JSON here"));
+  EXPECT_THAT(reader_refusal("{\"rounds\":\n [oops"), HasSubstr("p.json:2:3: not valid JSON here"));
 }
 
 TEST(PlanReader, WhatIsNoPlanIsRefused) {
-  EXPECT_THAT(refusal_of("[]"), HasSubstr("not a plan"));
-  EXPECT_THAT(refusal_of("3"), HasSubstr("not a plan"));
-  EXPECT_THAT(refusal_of("{}"), HasSubstr("rounds: missing"));
-  EXPECT_THAT(refusal_of(R"({"rounds": 3})"), HasSubstr("rounds: not a list"));
-  EXPECT_THAT(refusal_of(R"({"rounds": []})"), HasSubstr("rounds: 0 rounds"));
-  EXPECT_THAT(refusal_of(R"({"rounds": [7]})"), HasSubstr("rounds[0]: not an object"));
-  EXPECT_THAT(refusal_of(R"({"rounds": [{}]})"), HasSubstr("rounds[0].cliques: missing"));
-  EXPECT_THAT(refusal_of(R"({"rounds": 1e999})"), HasSubstr("a number too large"));
-  EXPECT_THAT(refusal_of("\"\xff\""), HasSubstr("not valid JSON"));
+  EXPECT_THAT(reader_refusal("[]"), HasSubstr("not a plan"));
+  EXPECT_THAT(reader_refusal("3"), HasSubstr("not a plan"));
+  EXPECT_THAT(reader_refusal("{}"), HasSubstr("rounds: missing"));
+  EXPECT_THAT(reader_refusal(R"({"rounds": 3})"), HasSubstr("rounds: not a list"));
+  EXPECT_THAT(reader_refusal(R"({"rounds": []})"), HasSubstr("rounds: 0 rounds"));
+  EXPECT_THAT(reader_refusal(R"({"rounds": [7]})"), HasSubstr("rounds[0]: not an object"));
+  EXPECT_THAT(reader_refusal(R"({"rounds": [{}]})"), HasSubstr("rounds[0].cliques: missing"));
+  EXPECT_THAT(reader_refusal(R"({"rounds": 1e999})"), HasSubstr("a number too large"));
+  EXPECT_THAT(reader_refusal("\"\xff\""), HasSubstr("not valid JSON"));
 }
 
 TEST(PlanReader, BracketsThousandsDeepAreRefusedBeforeTheyAreBuilt) {
-  EXPECT_THAT(refusal_of(std::string(1'000'000, '[')),
+  EXPECT_THAT(reader_refusal(std::string(1'000'000, '[')),
               HasSubstr("p.json:1:33: nested more than 32 deep"));
-  EXPECT_THAT(refusal_of(R"({"rounds": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\" ["})"),
+  EXPECT_THAT(reader_refusal(R"({"rounds": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\" ["})"),
               HasSubstr("rounds: not a list"));
 }
 
 TEST(PlanReader, EveryMistakeHasItsPath) {
-  EXPECT_THAT(refusal_of(round_of(R"({"islands": ["LON", "NIC", "TYO"]}, {"islands": ["SIN"]})")),
+  EXPECT_THAT(reader_refusal(round_of(R"({"islands": ["LON", "NIC", "TYO"]}, {"islands": ["SIN"]})")),
               HasSubstr("rounds[0].cliques[0].islands[1]: unknown island 'NIC'; did you mean "
                         "'NYC'?"));
   EXPECT_THAT(
-      refusal_of(round_of(R"({"islands": ["LON", "NYC"]}, {"islands": ["SIN", "TYO", "LON"]})")),
+      reader_refusal(round_of(R"({"islands": ["LON", "NYC"]}, {"islands": ["SIN", "TYO", "LON"]})")),
       HasSubstr("rounds[0].cliques[1].islands[2]: LON is twice in one round"));
-  EXPECT_THAT(refusal_of(round_of(R"({"islands": ["LON", 3]}, 5, {"islands": []}, {})")),
+  EXPECT_THAT(reader_refusal(round_of(R"({"islands": ["LON", 3]}, 5, {"islands": []}, {})")),
               AllOf(HasSubstr("rounds[0].cliques[0].islands[1]: not an island's name"),
                     HasSubstr("rounds[0].cliques[1]: not an object"),
                     HasSubstr("rounds[0].cliques[2].islands: an empty clique"),
@@ -118,15 +118,15 @@ TEST(PlanReader, EveryMistakeHasItsPath) {
 }
 
 TEST(PlanReader, APlanForAnotherMapSaysForWhich) {
-  EXPECT_THAT(refusal_of(R"({"map": "Nine", "rounds": [{"cliques": [{"islands": ["Berlin"]}]}]})"),
+  EXPECT_THAT(reader_refusal(R"({"map": "Nine", "rounds": [{"cliques": [{"islands": ["Berlin"]}]}]})"),
               HasSubstr("unknown island 'Berlin'; this plan was made for the map 'Nine'"));
-  EXPECT_THAT(refusal_of(round_of(R"({"islands": ["LON", "NYC", "TYO"]})")),
+  EXPECT_THAT(reader_refusal(round_of(R"({"islands": ["LON", "NYC", "TYO"]})")),
               HasSubstr("rounds[0].cliques: SIN is in no clique; a plan places every island"));
 }
 
 TEST(PlanReader, WeightsThatDoNotAddUpAreRefused) {
   const auto weighted = [](const std::string& weights) {
-    return refusal_of(round_of(R"({"islands": ["LON", "NYC"], "weights": )" + weights +
+    return reader_refusal(round_of(R"({"islands": ["LON", "NYC"], "weights": )" + weights +
                                R"(}, {"islands": ["TYO"]}, {"islands": ["SIN"]})"));
   };
   EXPECT_EQ(weighted("null"), "");

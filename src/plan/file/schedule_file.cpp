@@ -12,9 +12,9 @@
 namespace cotillion {
 namespace {
 
-constexpr std::size_t kRoundsMax = 4096;
+constexpr std::size_t kScheduleRoundsMax = 4096;
 // Rows of decimal fractions add up to 1 to this; what is missing goes to the diagonal.
-constexpr double kStochastic = 1e-6;
+constexpr double kScheduleStochastic = 1e-6;
 constexpr std::string_view kCliquesExample = R"(cliques = [["LON", "NYC"], ["TYO", "SIN"]])";
 constexpr std::string_view kWeightsExample =
     R"({ islands = ["LON", "NYC"], weights = [[0.5, 0.5], [0.5, 0.5]] })";
@@ -42,9 +42,9 @@ class ScheduleReader {
     for (Fields& round : rounds) read_round(round);
     top.finish();
     if (!problems_.empty()) return;
-    if (rounds.empty() || rounds.size() > kRoundsMax)
+    if (rounds.empty() || rounds.size() > kScheduleRoundsMax)
       top.problem("rounds", fmt::format("{} rounds", rounds.size()),
-                  fmt::format("give between 1 and {}", kRoundsMax));
+                  fmt::format("give between 1 and {}", kScheduleRoundsMax));
   }
 
   void read_round(Fields& fields) {
@@ -143,13 +143,13 @@ class ScheduleReader {
         clique.weights.push_back(*weight);
         sum += *weight;
       }
-      if (std::fabs(sum - 1) > kStochastic)
+      if (std::fabs(sum - 1) > kScheduleStochastic)
         return wrong(row_node, fmt::format("the row adds up to {:.10g}", sum),
                      "every row and column must add up to 1");
     }
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < i; ++j)
-        if (std::fabs(clique.weights[i * n + j] - clique.weights[j * n + i]) > kStochastic)
+        if (std::fabs(clique.weights[i * n + j] - clique.weights[j * n + i]) > kScheduleStochastic)
           return wrong(*(*rows)[i].as_array()->get(j),
                        fmt::format("not symmetric: {} here, {} across the diagonal",
                                    clique.weights[i * n + j], clique.weights[j * n + i]),
