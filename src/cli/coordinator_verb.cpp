@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/fingerprint.hpp"
 #include "base/text.hpp"

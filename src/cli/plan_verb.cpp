@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/fingerprint.hpp"
 #include "cli/search_run.hpp"
@@ -132,9 +133,9 @@ int search_and_write(const PlanOptions& options, const NetworkModel& network, Pr
   // On small maps everything is asked and planned again at once; on others when asked to.
   const bool small = network.map().island_count() <= kSmallIslandsMax;
   const Why reasons = run_plan.why(network, settings, result,
-                              options.why ? WhyCare::kProven
-                              : small     ? WhyCare::kEverything
-                                          : WhyCare::kBinding);
+                                   options.why ? WhyCare::kProven
+                                   : small     ? WhyCare::kEverything
+                                               : WhyCare::kBinding);
   candidates.plans.insert(candidates.plans.begin(), result.plan);
   Json json = to_json(network, result.plan, made_by);
   json["search"] = search_json(result, conduct);

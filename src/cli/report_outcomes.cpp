@@ -1,6 +1,7 @@
 #include "cli/report_outcomes.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/fingerprint.hpp"
 #include "cli/settings.hpp"

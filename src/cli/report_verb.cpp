@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/number_checks.hpp"
@@ -26,8 +27,8 @@ constexpr const char* kOfOutcomes[] = {"FILE",   "--output", "--no-png",
                                        "--dark", "--scale",  "--json"};
 
 // The best schedule for the map, to be shown beside the named ones. After Ctrl-C the best so far.
-SearchStory search_story(const ReportOptions& options, const LoadedMap& loaded, const PlanSettings& plan,
-                 Provenance& made_by) {
+SearchStory search_story(const ReportOptions& options, const LoadedMap& loaded,
+                         const PlanSettings& plan, Provenance& made_by) {
   const Routes routes(loaded.map);
   const NetworkModel network(loaded.map, routes, network_settings(options));
   const SearchSettings settings = search_settings(options.search, plan, network, made_by);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/settings.hpp"
@@ -35,7 +36,8 @@ std::optional<Range> range_of(const std::string& text, const char* option, Parse
   return range;
 }
 
-std::vector<double> range_steps(const Range& range, const SweepOptions& options, const char* option) {
+std::vector<double> range_steps(const Range& range, const SweepOptions& options,
+                                const char* option) {
   if (options.log && range.low <= 0)
     throw Stop{kUsedWrongly, fmt::format("{}: --log needs a range that begins above zero", option)};
   std::vector<double> values;

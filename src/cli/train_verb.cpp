@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/fingerprint.hpp"
@@ -111,9 +112,9 @@ std::vector<Training> gathered(std::vector<Training> earlier, const std::vector<
   return earlier;
 }
 
-std::vector<Training> train_all(const TrainOptions& options, const PlanFile& plan, const Faults& faults,
-                                const std::vector<Recipe>& recipes, const Provenance& made_by,
-                                const std::vector<Training>& earlier) {
+std::vector<Training> train_all(const TrainOptions& options, const PlanFile& plan,
+                                const Faults& faults, const std::vector<Recipe>& recipes,
+                                const Provenance& made_by, const std::vector<Training>& earlier) {
   const auto say = progress_line();
   const Interrupt interrupt;
   StudyEvents events;

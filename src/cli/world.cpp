@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/fingerprint.hpp"
 #include "base/text.hpp"

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "plan/file/plan_file.hpp"
 #include "tests/support/job/conversation.hpp"

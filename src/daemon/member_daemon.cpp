@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 #include "daemon/daemon_metrics.hpp"
 #include "plan/file/plan_file.hpp"

@@ -1,6 +1,7 @@
 #include "job/measured.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "job/outcome_file.hpp"
 #include "tests/support/job/conversation.hpp"

@@ -1,6 +1,7 @@
 #include "job/outcome_file.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <climits>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/text.hpp"

@@ -2,6 +2,8 @@
 // keeps its promises, its certificate included. It lives here and not beside the reader because
 // it plans: topology/ knows nothing of plans.
 #include "plan/explain.hpp"
+
+#include <nlohmann/json.hpp>
 #include "plan/file/plan_file.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"

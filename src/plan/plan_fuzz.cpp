@@ -2,6 +2,7 @@
 // with remedies or yields what can be planned, or written again, and reads back as the same. Few
 // inputs spell a whole plan, so the bytes are also taken as edits of plans that were made here.
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "plan/file/plan_file.hpp"
 #include "plan/file/plan_loader.hpp"

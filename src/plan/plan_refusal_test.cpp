@@ -1,6 +1,7 @@
 // Plans that are not what a planner writes: each mistake is told with its path and a remedy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/plan/plan_refusals.hpp"
 

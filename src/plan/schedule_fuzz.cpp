@@ -1,6 +1,8 @@
 // Any bytes as a schedule for a small fixed map: reading either refuses with remedies or yields
 // rounds that can be planned and mixed.
 #include "plan/file/plan_file.hpp"
+
+#include <nlohmann/json.hpp>
 #include "plan/file/schedule_file.hpp"
 #include "tests/support/plan/fuzz_schedule.hpp"
 #include "tests/support/plan/maps.hpp"

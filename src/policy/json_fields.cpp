@@ -1,6 +1,7 @@
 #include "policy/json_fields.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace cotillion {

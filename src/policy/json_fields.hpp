@@ -4,13 +4,12 @@
 
 #include <cstdint>
 #include <exception>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-namespace cotillion {
+#include "plan/file/json.hpp"
 
-using Json = nlohmann::ordered_json;
+namespace cotillion {
 
 constexpr double kHuge = 1e15;  // bytes, tokens, losses gone wrong
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <concepts>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
 #include <type_traits>

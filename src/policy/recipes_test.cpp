@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "policy/recipe_file.hpp"
 #include "policy/rotation_clock.hpp"

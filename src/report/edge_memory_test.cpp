@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "report/side_by_side_report.hpp"
 #include "tests/support/job/outcomes.hpp"

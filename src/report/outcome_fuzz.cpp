@@ -1,6 +1,8 @@
 // Any bytes as an outcome. Reading refuses with remedies or yields what is written and read again
 // as the same, and can be put beside its plan and drawn.
 #include "job/outcome_loader.hpp"
+
+#include <nlohmann/json.hpp>
 #include "report/side_by_side_report.hpp"
 #include "report/side_by_side_study.hpp"
 #include "tests/support/base/fuzz.hpp"

@@ -1,6 +1,7 @@
 #include "report/probe_report.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/table.hpp"
 
@@ -79,9 +80,10 @@ Table link_table(const Map& map, const ProbeOutcome& outcome) {
     const ErrorHistogram& late = outcome.streams_counters.lanes[at].lateness;
     table.add({lane_name(map, link.lane), to_text(lane_rate(map, link.lane)),
                to_text(lane_latency(map, link.lane)), ms_cell(link.delay_ms.median),
-               ms_cell(link.delay_ms.worst), percent(link.rate.median), fmt::format("{}", crossing.seen),
-               fmt::format("{}", crossing.expected), fmt::format("{}", crossing.elsewhere),
-               ms_cell(late.quantile(0.5).ms()), ms_cell(late.quantile(0.99).ms()), ms_cell(late.max().ms())});
+               ms_cell(link.delay_ms.worst), percent(link.rate.median),
+               fmt::format("{}", crossing.seen), fmt::format("{}", crossing.expected),
+               fmt::format("{}", crossing.elsewhere), ms_cell(late.quantile(0.5).ms()),
+               ms_cell(late.quantile(0.99).ms()), ms_cell(late.max().ms())});
   }
   return table;
 }
@@ -93,9 +95,9 @@ std::string accuracy_text(const WanCounters& counters) {
   std::string text = fmt::format(
       "The emulator emitted {} packets, late by {} ms on average, {} at the median, {} at p99, {} "
       "at most; it took {:.0f} % of a core, {}.",
-      whole.lateness.count(), ms_cell(whole.lateness.mean().ms()), ms_cell(whole.lateness.quantile(0.5).ms()),
-      ms_cell(whole.lateness.quantile(0.99).ms()), ms_cell(whole.lateness.max().ms()),
-      100 * share_of_a_core(counters),
+      whole.lateness.count(), ms_cell(whole.lateness.mean().ms()),
+      ms_cell(whole.lateness.quantile(0.5).ms()), ms_cell(whole.lateness.quantile(0.99).ms()),
+      ms_cell(whole.lateness.max().ms()), 100 * share_of_a_core(counters),
       counters.realtime ? "at real-time priority" : "without real-time priority");
   if (counters.stolen > Duration{0})
     text += fmt::format(" The host of this machine took {} from it meanwhile.",
@@ -137,7 +139,8 @@ std::string probe_text(const Map& map, const ProbeOutcome& outcome) {
       "at the median, worst {}. The probe itself sent {} ms late at the median, {} at p99.\n",
       outcome.streams, outcome.rounds, outcome.sent, outcome.came, outcome.expected,
       outcome.delay_ms.median, ms_cell(outcome.delay_ms.p99), percent(outcome.rate.median),
-      percent(outcome.rate.worst), ms_cell(outcome.sender_ms.median), ms_cell(outcome.sender_ms.p99));
+      percent(outcome.rate.worst), ms_cell(outcome.sender_ms.median),
+      ms_cell(outcome.sender_ms.p99));
   text += "With trains: " + accuracy_text(outcome.trains_counters) + "\n";
   text += "With streams: " + accuracy_text(outcome.streams_counters) + "\n";
   text += fmt::format("Before it began {:.2f} processes were running or waiting on {} cores.\n",

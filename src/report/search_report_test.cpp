@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/plan/maps.hpp"
 
@@ -37,15 +38,17 @@ struct Found {
 };
 
 TEST(SearchReport, ProgressNamesIncumbentBoundGapAndPace) {
-  EXPECT_EQ(progress_text({"annealing, lap 3 of 12", 9, report_ms(1231.2), report_ms(988)}, 512'000),
-            "annealing, lap 3 of 12: 1231.2 ms, at least 988.0 ms (gap 24.6 %), 512,000 moves/s");
+  EXPECT_EQ(
+      progress_text({"annealing, lap 3 of 12", 9, report_ms(1231.2), report_ms(988)}, 512'000),
+      "annealing, lap 3 of 12: 1231.2 ms, at least 988.0 ms (gap 24.6 %), 512,000 moves/s");
 }
 
 TEST(SearchReport, ProgressLeavesOutWhatIsNotKnownYet) {
   const RealDuration never = RealDuration::from_ps(std::numeric_limits<double>::infinity());
   EXPECT_EQ(progress_text({"seeds", 0, never, {}}, 0), "seeds");
   EXPECT_EQ(progress_text({"seeds", 0, report_ms(20), {}}, 999.4), "seeds: 20.0 ms, 999 moves/s");
-  EXPECT_EQ(progress_text({"seeds", 0, never, report_ms(7)}, 1'234'567), "seeds, 1,234,567 moves/s");
+  EXPECT_EQ(progress_text({"seeds", 0, never, report_ms(7)}, 1'234'567),
+            "seeds, 1,234,567 moves/s");
 }
 
 TEST(SearchReport, ACertifiedAnswerNamesObjectivePeriodsAndClass) {

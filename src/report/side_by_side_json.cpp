@@ -1,5 +1,7 @@
 // Outcomes beside their plan, for programs; docs/reference/files.md describes every field.
 #include "job/edge_memory.hpp"
+
+#include <nlohmann/json.hpp>
 #include "report/side_by_side_report.hpp"
 
 namespace cotillion {
@@ -77,7 +79,8 @@ Json arrivals_json(const SideBySide& sides) {
   Json list = Json::array();
   for (const ArrivalRow& arrival : sides.arrivals) {
     Json seen = Json::array();
-    for (const Spread& times : arrival.seen) seen.push_back(time_spread_json(times, arrival.planned));
+    for (const Spread& times : arrival.seen)
+      seen.push_back(time_spread_json(times, arrival.planned));
     list.push_back({{"round", arrival.phase + 1},
                     {"from", sides.islands[std::size_t(arrival.sender)]},
                     {"at", sides.islands[std::size_t(arrival.receiver)]},

@@ -1,6 +1,8 @@
 // Any bytes as recipes and as trainings, whole or as edits of sound ones. Reading refuses with a
 // reason, or yields what is written and read again as the same, and can be stepped, told and drawn.
 #include "policy/step_schedule.hpp"
+
+#include <nlohmann/json.hpp>
 #include "report/training_report.hpp"
 #include "tests/support/base/fuzz.hpp"
 #include "tests/support/plan/fuzz_json.hpp"

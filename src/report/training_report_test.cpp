@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "report/rank_correlation.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/table.hpp"
 #include "base/text.hpp"
@@ -106,8 +107,9 @@ std::string why_text(const SearchResult& result, const Why& why) {
   std::string text = "\nWhy this one\n";
   const std::string worths =
       why.asked ? worths_text(why, false) : "What more would be worth was not asked: stopped.";
-  for (const std::string& part : {certificate_rounds_text(result, why), alternatives_text(result, why),
-                                  baseline_text(result, why), worths, worths_text(why, true)})
+  for (const std::string& part :
+       {certificate_rounds_text(result, why), alternatives_text(result, why),
+        baseline_text(result, why), worths, worths_text(why, true)})
     if (!part.empty()) text += wrapped(part, 96);
   return text;
 }

@@ -1,6 +1,7 @@
 #include "sim/partitions.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "job/outcome_file.hpp"
 #include "sim/in_flight.hpp"

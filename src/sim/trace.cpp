@@ -1,6 +1,7 @@
 #include "sim/trace.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "sim/event_queue.hpp"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "tests/support/topology/imports.hpp"
 
@@ -36,17 +37,20 @@ TEST(DoublezeroNetwork, AnArrayOfLinksIsRead) {
 
 TEST(DoublezeroNetwork, AnObjectMayHoldTheList) {
   const std::string one = link_json("A", "B", kTenGigabits);
-  EXPECT_EQ(doublezero_import(R"({"version": {"major": 3}, "data": [)" + one + "]}").map.links.size(), 1u);
-  EXPECT_EQ(doublezero_import(R"({"devices": [{"code": "A"}], "links": [)" + one + "]}").map.links.size(),
-            1u);
+  EXPECT_EQ(
+      doublezero_import(R"({"version": {"major": 3}, "data": [)" + one + "]}").map.links.size(),
+      1u);
+  EXPECT_EQ(
+      doublezero_import(R"({"devices": [{"code": "A"}], "links": [)" + one + "]}").map.links.size(),
+      1u);
 }
 
 TEST(DoublezeroNetwork, LinksThatAreNotActiveAreLeftOutAndNamed) {
   const auto [map, notes] =
       doublezero_import("[" + link_json("A", "B", kTenGigabits + R"(,"status":"activated")") + "," +
-               link_json("B", "C", kTenGigabits + R"(,"status":"ACTIVE")") + "," +
-               link_json("A", "C", R"("status": "soft-drained")") + "," +
-               link_json("A", "D", kTenGigabits + R"(,"status":"down")") + "]");
+                        link_json("B", "C", kTenGigabits + R"(,"status":"ACTIVE")") + "," +
+                        link_json("A", "C", R"("status": "soft-drained")") + "," +
+                        link_json("A", "D", kTenGigabits + R"(,"status":"down")") + "]");
   EXPECT_THAT(island_names(map), ElementsAre("A", "B", "C"));
   EXPECT_EQ(map.links.size(), 2u);
   EXPECT_THAT(notes, Contains("2 links not active left out: A–C (soft-drained), A–D (down)"));
@@ -74,7 +78,8 @@ TEST(DoublezeroNetwork, NamesAndNumbersComeInSeveralForms) {
 TEST(DoublezeroNetwork, RoundTripsAreHalvedOnRequest) {
   ImportOptions options;
   options.round_trip = true;
-  const auto [map, notes] = doublezero_import("[" + link_json("A", "B", kTenGigabits) + "]", options);
+  const auto [map, notes] =
+      doublezero_import("[" + link_json("A", "B", kTenGigabits) + "]", options);
   EXPECT_EQ(map.links[0].latency[0].ms(), 16.1);
   EXPECT_THAT(notes, Contains("delay_ns taken as the round trip, halved"));
 }
@@ -91,12 +96,13 @@ TEST(DoublezeroNetwork, AMistakeIsFoundOnTheLineOfItsLink) {
 }
 
 TEST(DoublezeroNetwork, NestedFieldsOfALinkAreSkipped) {
-  const Map map = doublezero_import("[" +
-                           link_json("A", "B",
-                                kTenGigabits + R"(, "x": {"side_a_name": "Z", "y": [1, [2]]})"
-                                               R"(, "flags": [{"status": "down"}], "n": null)") +
-                           "]")
-                      .map;
+  const Map map =
+      doublezero_import("[" +
+                        link_json("A", "B",
+                                  kTenGigabits + R"(, "x": {"side_a_name": "Z", "y": [1, [2]]})"
+                                                 R"(, "flags": [{"status": "down"}], "n": null)") +
+                        "]")
+          .map;
   EXPECT_THAT(island_names(map), ElementsAre("A", "B"));
 }
 

@@ -1,5 +1,6 @@
 // A case as files: what people read of a failure, and what is played.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "plan/file/plan_file.hpp"
 #include "plan/file/schedule_file.hpp"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/check.hpp"
@@ -12,9 +13,9 @@
 namespace cotillion {
 namespace {
 
-constexpr int kDepthMax = 32;                             // a plan needs nine
+constexpr int kDepthMax = 32;                                 // a plan needs nine
 constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;  // as files; each may cost twenty
-constexpr std::size_t kTextMax = 400;                     // as in maps
+constexpr std::size_t kTextMax = 400;                         // as in maps
 
 Position position_at(std::string_view text, std::size_t offset) {
   text = text.substr(0, std::min(offset, text.size()));
@@ -128,6 +129,10 @@ bool PlanField::is_object() const {
   if (!is_there()) return false;
   if (!value_->is_object()) problem("not an object");
   return value_->is_object();
+}
+
+bool PlanField::is_null() const {
+  return is_there() && value_->is_null();
 }
 
 bool PlanField::expect_null(const char* when) const {

@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,7 +50,7 @@ class PlanField {
   [[nodiscard]] PlanField operator[](std::size_t index) const;
 
   [[nodiscard]] bool is_there() const { return value_ != nullptr; }
-  [[nodiscard]] bool is_null() const { return is_there() && value_->is_null(); }
+  [[nodiscard]] bool is_null() const;
   // The value itself; requires that it is there.
   [[nodiscard]] const Json& json() const { return *value_; }
 

@@ -1,6 +1,7 @@
 #include "plan/file/plan_file.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "plan/explain.hpp"
 #include "plan/file/plan_numbers.hpp"

@@ -3,18 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "plan/file/json.hpp"
 #include "plan/plan.hpp"
 
 namespace cotillion {
-
-// Fields appear in files in the order in which they are written here.
-using Json = nlohmann::ordered_json;
 
 // Curves of schedules that settle slowly are thousands of rounds long; a figure needs few.
 inline constexpr std::size_t kCurveValuesMax = 64;

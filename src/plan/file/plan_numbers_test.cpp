@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/random.hpp"
 #include "tests/support/base/sanitized.hpp"

@@ -1,6 +1,7 @@
 #include "plan/file/plan_provenance.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 

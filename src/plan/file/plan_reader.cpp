@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "plan/file/plan_fields.hpp"
