@@ -43,6 +43,10 @@ std::string scaled(double value, const std::array<Scale, kCount>& scales) {
 
 }  // namespace
 
+Duration rounded(RealDuration time) {
+  return {std::llround(time.ps)};
+}
+
 std::string to_text(RealDuration time) {
   if (std::isinf(time.ps)) return "∞";
   // Milliseconds are the paper's unit, with one decimal.

@@ -67,6 +67,7 @@ struct RealDuration {
   [[nodiscard]] constexpr double ms() const { return ps / kPicosecondsPerMillisecond; }
   [[nodiscard]] constexpr double seconds() const { return ps / kPicosecondsPerSecond; }
 };
+[[nodiscard]] Duration rounded(RealDuration time);  // to the nearest picosecond
 
 struct Bytes {
   std::int64_t count = 0;

@@ -18,7 +18,7 @@
 namespace cotillion::cli {
 namespace {
 
-struct ImportOptions {
+struct ImportVerbOptions {
   std::string file;
   std::string format;
   std::string name;
@@ -55,8 +55,8 @@ std::string file_name(const std::string& path) {
 }
 
 // How the map was made, without the folders of this machine.
-std::string command_of(const ImportOptions& options) {
-  const ImportOptions usual;
+std::string command_of(const ImportVerbOptions& options) {
+  const ImportVerbOptions usual;
   std::string text = "cotillion topology import " + file_name(options.file);
   const auto add = [&](const char* option, const std::string& value, const std::string& other) {
     if (value != other) text += fmt::format(" {} {}", option, value);
@@ -75,7 +75,7 @@ std::string command_of(const ImportOptions& options) {
 
 // The map as JSON, or as TOML to a file or to stdout; then notes go where they do no harm.
 void deliver(const Imported& made, const std::vector<std::string>& remarks,
-             const ImportOptions& options) {
+             const ImportVerbOptions& options) {
   const std::string toml = write_map(made.map, remarks);
   if (!options.output.empty()) write_file(options.output, toml);
   std::string text;
@@ -95,7 +95,7 @@ void deliver(const Imported& made, const std::vector<std::string>& remarks,
   }
 }
 
-void import(const ImportOptions& options) {
+void import(const ImportVerbOptions& options) {
   ImportOptions how;
   how.name = options.name;
   how.source = options.source.empty() ? file_name(options.file) : options.source;
@@ -121,7 +121,7 @@ void import(const ImportOptions& options) {
   deliver(*imported, remarks, options);
 }
 
-void generate(const ImportOptions& options) {
+void generate(const ImportVerbOptions& options) {
   GenerateOptions how;
   how.payload = positive_payload(options.payload);
   how.access = positive_rate(options.access, "--access");
@@ -132,7 +132,7 @@ void generate(const ImportOptions& options) {
   deliver(made, {}, options);
 }
 
-void add_common(CLI::App* verb, ImportOptions& options) {
+void add_common(CLI::App* verb, ImportVerbOptions& options) {
   verb->add_option("--payload", options.payload,
                    "Model state that each island sends in a round (default 1GB)");
   verb->add_option("--access", options.access, "Access rate of every island (default 20Gbps)");
@@ -144,7 +144,7 @@ void add_common(CLI::App* verb, ImportOptions& options) {
 }  // namespace
 
 void add_import(CLI::App& topology) {
-  const auto options = std::make_shared<ImportOptions>();
+  const auto options = std::make_shared<ImportVerbOptions>();
   CLI::App* importer = topology.add_subcommand(
       "import",
       "Make a map of a foreign file: GML, CSV, or what doublezero link list --json prints.");
@@ -170,7 +170,7 @@ void add_import(CLI::App& topology) {
 }
 
 void add_generate(CLI::App& topology) {
-  const auto options = std::make_shared<ImportOptions>();
+  const auto options = std::make_shared<ImportVerbOptions>();
   CLI::App* generator = topology.add_subcommand(
       "generate",
       "Make up a map: islands on the globe, fibre latencies, three to five links each.");

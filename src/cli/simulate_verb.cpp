@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -109,7 +108,7 @@ void run_simulate(const SimulateOptions& options, Outcome& code) {
     settings.faults = std::move(*faults);
     made_by.inputs.emplace_back("faults", fingerprint(scenario));
   }
-  settings.actors.step_time = {std::llround(plan.plan.settings.step_time.ps)};
+  settings.actors.step_time = rounded(plan.plan.settings.step_time);
   Watching watching(options, plan, settings);
   const auto say = progress_line();
   const Interrupt interrupt;

@@ -142,7 +142,7 @@ std::vector<Training> read_trainings(const TrainOptions& options, Provenance& ma
   std::set<std::string> known;
   for (const std::string& path : options.from) {
     const std::string text = read_file(path);
-    auto read = read_trainings(text);
+    auto read = cotillion::read_trainings(text);
     if (!read) throw Stop{kUsedWrongly, path + ": " + read.error().message};
     made_by.inputs.emplace_back("trainings", fingerprint(text));
     // A run that is in two files is one run.

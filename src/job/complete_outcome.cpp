@@ -1,7 +1,6 @@
 #include "job/complete_outcome.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "base/check.hpp"
@@ -11,10 +10,6 @@
 
 namespace cotillion {
 namespace {
-
-Duration whole(RealDuration time) {
-  return {std::llround(time.ps)};
-}
 
 const PlannedRound& plan_of(const PlanFile& plan, RoundId round) {
   return plan.plan.rounds[(round - 1) % plan.plan.rounds.size()];
@@ -77,9 +72,9 @@ RoundOutcome planned_round(const PlanFile& plan, RoundId round) {
   const PlannedRound& planned = plan_of(plan, round);
   RoundOutcome outcome;
   outcome.round = round;
-  outcome.planned = whole(planned.planned);
+  outcome.planned = rounded(planned.planned);
   for (const PlannedClique& clique : planned.cliques)
-    outcome.cliques.push_back({clique.islands, whole(clique.price), {}, true, {}});
+    outcome.cliques.push_back({clique.islands, rounded(clique.price), {}, true, {}});
   return outcome;
 }
 
@@ -100,7 +95,7 @@ std::vector<EdgeOutcome> planned_edges(const PlanFile& plan, std::size_t rounds)
 Duration due_at_edge(const PlanFile& plan, const Stream& stream, const Arrival& arrival) {
   const Duration flight = arrival.latency - plan.ingress[std::size_t(arrival.receiver)].latency;
   const Bytes wire = wire_bytes(plan.map.aggregators.front().spec, stream.payload);
-  return whole(stream.offset + RealDuration(flight) + transfer_time(wire, stream.rate));
+  return rounded(stream.offset + RealDuration(flight) + transfer_time(wire, stream.rate));
 }
 
 }  // namespace cotillion

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/fingerprint.hpp"
 #include "base/text.hpp"
 
 namespace cotillion {
 namespace {
-
 
 constexpr Duration kStopsAhead{10'000'000'000};  // beyond the longest trip, for those who hear it
 
@@ -30,7 +28,7 @@ Coordinator::Coordinator(Instant now, const PlanFile& plan, std::string text,
       fingerprint_(fingerprint(text_)),
       job_assignment_(std::move(job_assignment)),
       settings_(settings),
-      slack_(Duration{std::llround(plan.plan.settings.slack.ps)} + job_assignment_.added_slack()),
+      slack_(rounded(plan.plan.settings.slack) + job_assignment_.added_slack()),
       since_(now) {
   for (IslandId island = 0; island < map_.island_count(); ++island)
     for (const Role role : {Role::kIsland, Role::kEdge}) {

@@ -10,10 +10,6 @@
 namespace cotillion {
 namespace {
 
-Duration whole(RealDuration time) {
-  return {std::llround(time.ps)};
-}
-
 // The island's share of its edge.
 EdgeSpec share_of(const Map& map, IslandId island, std::optional<Bytes> memory) {
   for (const Aggregator& aggregator : map.aggregators)
@@ -95,11 +91,11 @@ JobAssignment::JobAssignment(const PlanFile& plan, const JobSettings& settings)
 // they have.
 void JobAssignment::lay_rounds() {
   const Duration needed = hops_max_ + last_hops_max_ + settings_.grace + settings_.grace;
-  added_slack_ = std::max(Duration{0}, needed - whole(plan_.settings.slack));
+  added_slack_ = std::max(Duration{0}, needed - rounded(plan_.settings.slack));
   Instant start{0};
   for (const PlannedRound& round : plan_.rounds) {
     starts_.push_back(start);
-    start = start + whole(round.length) + added_slack_;
+    start = start + rounded(round.length) + added_slack_;
   }
   period_ = start - Instant{0};
 }
@@ -167,7 +163,8 @@ RoundAssignment JobAssignment::part(RoundId round, IslandId island, Instant orig
     const Duration hops = hops_of(planned, stream.tree);
     for (const Arrival& arrival : stream.receivers)
       if (arrival.receiver == island)
-        latest = std::max(latest, whole(stream.offset) + arrival.latency - ingress.latency + hops);
+        latest =
+            std::max(latest, rounded(stream.offset) + arrival.latency - ingress.latency + hops);
     if (stream.sender != island) continue;
     part.sends = true;
     part.stream = {.round = round,
@@ -175,7 +172,7 @@ RoundAssignment JobAssignment::part(RoundId round, IslandId island, Instant orig
                    .bit = own,
                    .weight_sum = std::uint32_t(clique->islands.size()),
                    .start = start,
-                   .offset = whole(stream.offset),
+                   .offset = rounded(stream.offset),
                    .rate = stream.rate};
   }
   const Bytes wire = Bytes{std::int64_t(payload_bytes(job_))} + framing_;

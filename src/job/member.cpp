@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/check.hpp"
 #include "base/fingerprint.hpp"
 #include "base/text.hpp"
 
 namespace cotillion {
-
 
 Member::Member(Instant now, MemberSettings settings)
     : settings_(std::move(settings)), heard_(now) {}
@@ -31,7 +29,8 @@ void Member::on_message(Instant now, const Message& message, MemberHost& host) {
   if (const auto* refusal = std::get_if<Refusal>(&message))
     return fail("the coordinator refuses: " + shown(refusal->reason, 500), host);
   const auto* assignment = std::get_if<Assignment>(&message);
-  if (assignment != nullptr && state_ == MemberState::kGreeting) return hear(now, *assignment, host);
+  if (assignment != nullptr && state_ == MemberState::kGreeting)
+    return hear(now, *assignment, host);
   const auto* start = std::get_if<Start>(&message);
   if (start != nullptr && state_ == MemberState::kWaiting) return hear(now, *start, host);
   if (start != nullptr && state_ == MemberState::kStopping) return;
@@ -75,8 +74,7 @@ void Member::hear(Instant now, const Start& start, MemberHost& host) {
                               wait_text(now - origin_)),
                   host);
   const Duration error{std::min<std::int64_t>(start.clock.error_ns, kClockOffMost) * 1000};
-  const Duration slack =
-      Duration{std::llround(plan_->plan.settings.slack.ps)} + job_assignment_->added_slack();
+  const Duration slack = rounded(plan_->plan.settings.slack) + job_assignment_->added_slack();
   if (error > slack)
     return refuse(now,
                   fmt::format("the clock here is known to ±{} only, but a round has {} of slack: "

@@ -192,7 +192,7 @@ std::vector<Matrix> base_graph(int n, int k) {
   return rounds;
 }
 
-Matrix mixing_of(int n, const Ties& active, double weight) {
+Matrix gossip_mixing(int n, const Ties& active, double weight) {
   Matrix matrix = nobody(n);
   for (int i = 0; i < n; ++i) entry(matrix, n, i, i) = 1;
   for (const auto& [a, b] : active) {

@@ -27,7 +27,7 @@ struct Matcha {
   double decay = 0;             // of the expected squared disagreement in a round
 };
 [[nodiscard]] Matcha matcha(int n, const Ties& ties, double budget);
-[[nodiscard]] Matrix mixing_of(int n, const Ties& active, double weight);
+[[nodiscard]] Matrix gossip_mixing(int n, const Ties& active, double weight);
 
 // Eigenvalues, ascending, and vectors (column j belongs to value j) of a symmetric matrix.
 struct Eigen {

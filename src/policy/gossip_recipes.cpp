@@ -75,7 +75,7 @@ RivalRecipes::Mixings RivalRecipes::matcha_mixings(double budget) const {
     for (std::size_t m = 0; m < graph.matchings.size(); ++m)
       if (random.unit() < graph.chances[m])
         active.insert(active.end(), graph.matchings[m].begin(), graph.matchings[m].end());
-    mixings.rounds.push_back(mixing_of(islands_, active, graph.weight));
+    mixings.rounds.push_back(gossip_mixing(islands_, active, graph.weight));
   }
   return mixings;
 }

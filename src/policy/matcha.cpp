@@ -39,7 +39,7 @@ std::vector<Ties> matchings_of(int n, Ties ties) {
 }
 
 void add_laplacian(Matrix& matrix, int n, const Ties& ties, double factor) {
-  const Matrix mixing = mixing_of(n, ties, factor);  // I − factor·L
+  const Matrix mixing = gossip_mixing(n, ties, factor);  // I − factor·L
   for (int i = 0; i < n * n; ++i)
     matrix[std::size_t(i)] += (i % (n + 1) == 0 ? 1.0 : 0.0) - mixing[std::size_t(i)];
 }

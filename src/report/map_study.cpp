@@ -26,10 +26,10 @@ struct Stepped {
   Plan plan;
 };
 
-class MapStudy {
+class MapStudyMaker {
  public:
-  MapStudy(const Map& map, const NetworkModelSettings& network_settings,
-        const CompareSettings& compare, const SearchStory* search)
+  MapStudyMaker(const Map& map, const NetworkModelSettings& network_settings,
+                const CompareSettings& compare, const SearchStory* search)
       : map_(map),
         settings_(network_settings),
         compare_(compare),
@@ -380,7 +380,7 @@ class MapStudy {
 MapStudy study_map(const Map& map, const NetworkModelSettings& network,
                    const CompareSettings& compare, const std::string& made_by,
                    const SearchStory* search) {
-  return MapStudy(map, network, compare, search).run(made_by);
+  return MapStudyMaker(map, network, compare, search).run(made_by);
 }
 
 }  // namespace cotillion

@@ -18,7 +18,7 @@ constexpr double kRowInset = 12;  // marks do not touch the frame
 constexpr double kRowMarkRadius = 5;
 constexpr double kApart = 5;  // marks of two series that stand at the same place
 
-struct RowPanel {
+struct PanelFrame {
   Box frame;
   Axis axis;
   std::vector<Tick> ticks;
@@ -100,8 +100,9 @@ class RowDrawing {
     const double left = names_right_ + 12;
     const double each = (chart_.width - kMargin - left - kRowPanelGap * (count - 1)) / count;
     for (std::size_t p = 0; p < chart_.panels.size(); ++p) {
-      RowPanel panel{
-          {left + (each + kRowPanelGap) * double(p), top_, each, rows}, axis_of(chart_.panels[p]), {}};
+      PanelFrame panel{{left + (each + kRowPanelGap) * double(p), top_, each, rows},
+                       axis_of(chart_.panels[p]),
+                       {}};
       panel.axis.place(panel.frame.x + kRowInset, panel.frame.right() - kRowInset);
       panel.ticks = ticks_of(panel.axis);
       panels_.push_back(std::move(panel));
@@ -128,7 +129,7 @@ class RowDrawing {
   }
 
   void draw_panel(Svg& svg, std::size_t index) const {
-    const RowPanel& panel = panels_[index];
+    const PanelFrame& panel = panels_[index];
     const Box& frame = panel.frame;
     for (const Tick& tick : panel.ticks) {
       const double x = panel.axis.pixel(tick.value);
@@ -151,7 +152,7 @@ class RowDrawing {
   }
 
   // The first series stays on the row's line; the others are spread about it.
-  void draw_value(Svg& svg, const RowPanel& panel, std::size_t series, double middle_of_row,
+  void draw_value(Svg& svg, const PanelFrame& panel, std::size_t series, double middle_of_row,
                   const RowValue& value) const {
     double y = middle_of_row;
     if (series > 0) y += kApart * (double(series) - double(chart_.series.size()) / 2);
@@ -170,7 +171,7 @@ class RowDrawing {
   std::vector<Point> legend_;
   int legend_rows_ = 0;
   double names_right_ = 0, top_ = 0, height_ = 0;
-  std::vector<RowPanel> panels_;
+  std::vector<PanelFrame> panels_;
 };
 
 }  // namespace

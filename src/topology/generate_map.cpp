@@ -3,8 +3,6 @@
 // sines come from a series, and what is left are the operations that IEEE 754 fixes entirely.
 #include "topology/generate_map.hpp"
 
-#include "base/text.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +16,12 @@
 
 #include "base/check.hpp"
 #include "base/random.hpp"
+#include "base/text.hpp"
+#include "topology/map_check.hpp"
 
 namespace cotillion {
 namespace {
 
-constexpr double kEarthRadiusKm = 6371.0;
 constexpr double kDetour = 1.5;               // fibre follows coasts and railways
 constexpr double kFibreKmPerMs = 204.0;       // light in glass
 constexpr double kEquipmentMs = 0.1;          // of one link

@@ -16,7 +16,6 @@ namespace cotillion {
 namespace {
 
 // As many as read_map takes.
-constexpr double kRateMax = 0x1p53;
 constexpr std::size_t kNotesMax = 40;  // of one kind; a hostile file makes thousands
 
 // A place of the map to come: one foreign place, or all devices of a metro.
@@ -136,7 +135,7 @@ class MapMaker {
     if (equals > 1 && network_.parallel_rates_add) {
       kept.rate.value = sum;
       note += fmt::format("; the rates of {} with the lowest latency added up", equals);
-      if (sum > kRateMax)
+      if (sum > kImportedRateMax)
         problems_.add(kept.at, "rate", fmt::format("absurd rate of {:g} bit/s in all", sum),
                       "check the rates of the parallel links");
     } else if (equals > 1) {

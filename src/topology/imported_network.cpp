@@ -10,7 +10,6 @@
 namespace cotillion {
 namespace {
 
-constexpr double kRateMax = 0x1p53;
 constexpr std::size_t kListedMax = 8;
 
 }  // namespace
@@ -55,7 +54,7 @@ std::optional<BitsPerSecond> rate_of_bps(double bps, Position at, const std::str
                  "a rate cannot be below zero");
   else if (bps < 1)
     problems.add(at, field, "zero rate", "leave out a link that carries nothing");
-  else if (bps > kRateMax)
+  else if (bps > kImportedRateMax)
     problems.add(at, field, fmt::format("absurd rate of {:g} bit/s", bps), "check the unit");
   else
     return BitsPerSecond{std::floor(bps + 0.5)};

@@ -16,6 +16,8 @@ namespace cotillion {
 
 class Problems;
 
+inline constexpr double kImportedRateMax = 0x1p53;  // bit/s; what a file says beyond is a mistake
+
 struct ImportOptions {
   std::string name;    // of the map; the format or the file gives one otherwise
   std::string source;  // where the figures come from

@@ -12,7 +12,6 @@
 namespace cotillion {
 namespace {
 
-constexpr double kEarthRadiusKm = 6371.0;
 constexpr double kLightKmPerMs = 299.792458;
 
 std::optional<Coordinates> coordinates_of(const Map& map, PlaceId place) {

@@ -23,7 +23,8 @@ void check_size(const Map& map, Problems& problems);
 // The same for a payload alone: whether it fits, framing and twice its size included.
 [[nodiscard]] bool payload_fits(const Map& map);
 
-// Great-circle distance on a sphere of the Earth's mean radius.
+inline constexpr double kEarthRadiusKm = 6371.0;  // the mean
+// Great-circle distance on a sphere of that radius.
 [[nodiscard]] double distance_km(Coordinates a, Coordinates b);
 
 }  // namespace cotillion
