@@ -179,69 +179,84 @@ void warn_of(const cotillion::Outcome& outcome, DaemonLog& said) {
                                {"remedy", "more --grace, better clocks, or idler machines"}});
 }
 
+// From the first member that calls until the last one has left. True: a signal asked it to stop.
+bool conduct(const CoordinatorOptions& options, const CoordinatorStatus& about,
+             Coordinator& coordinator, Instant zero, DaemonLog& said, bool words) {
+  const Interrupt interrupt;
+  auto server = ControlServer::listen(options.listen);
+  if (!server) throw Stop{kWorldFailed, server.error().message};
+  Shown shown(coordinator, about);
+  const auto status = open_status(options.daemon, shown.pages(), said);
+  const auto progress = progress_line();
+  CoordinatorHooks hooks;
+  hooks.note = [&](const std::string& line) {
+    if (words) end_progress();
+    said.info(line);
+  };
+  hooks.look = [&] {
+    shown.look();
+    if (words) progress(waiting_text(about.map, coordinator));
+  };
+  hooks.asked_to_stop = [&] { return interrupt.asked() ? "asked to stop by a signal" : ""; };
+  hooks.note(fmt::format("coordinator on port {}: {} islands, {} to be played", server->port(),
+                         about.map.islands.size(), counted(std::size_t(about.rounds), "round")));
+  shown.ready();
+  host(*server, coordinator, zero, hooks);
+  if (words) end_progress();
+  return interrupt.asked();
+}
+
+// Writes and prints what was measured; true: everybody played every round as planned. A job that
+// failed on its way has something to show for it, too.
+bool conclude(const CoordinatorOptions& options, const LoadedPlan& loaded, int rounds,
+              const Coordinator& coordinator, DaemonLog& said) {
+  for (const Loss& loss : coordinator.losses())
+    said.warn("lost", {{"who", to_text(loaded.plan.map, loss.who)},
+                       {"after_round", loss.after},
+                       {"reason", loss.reason}});
+  Provenance made_by = provenance();
+  made_by.inputs.emplace_back("plan", loaded.fingerprint);
+  auto outcome =
+      measured_outcome(loaded.plan, coordinator.job_assignment(), coordinator.accounts());
+  outcome.settings = said_settings(options);
+  const bool as_planned = holds(outcome);
+  if (!as_planned) warn_of(outcome, said);
+  const bool whole = outcome.rounds.size() == std::size_t(rounds);
+  const Json json =
+      to_json(outcome_file(loaded.plan, std::move(outcome), made_by, OutcomeKind::kMeasured));
+  if (coordinator.state() != CoordinatorState::kFailed || !coordinator.accounts().empty()) {
+    if (!options.output.empty()) write_file(options.output, json.dump(1) + "\n");
+    if (options.json) print_json(json);
+  }
+  return as_planned && whole;
+}
+
 void run_coordinator(const CoordinatorOptions& options, Outcome& code) {
   expect_port("--listen", options.listen);
   if (!options.output.empty()) expect_writable(options.output);
   const LoadedPlan loaded = load_plan(options.plan);
-  const PlanFile& plan = loaded.plan;
-  CoordinatorSettings settings = settings_of(options, plan);
+  CoordinatorSettings settings = settings_of(options, loaded.plan);
   const ClockTrust clock = ask_clock_trust();
   settings.clock = clock.estimate;
-  auto coordinator = Coordinator::make(instant_now(settings.zero), plan, loaded.text, settings);
+  auto coordinator =
+      Coordinator::make(instant_now(settings.zero), loaded.plan, loaded.text, settings);
   if (!coordinator) throw Stop{kAnswerIsNo, options.plan + ": " + coordinator.error().message};
   const DaemonLogSettings spoken = log_settings(options.daemon, "coordinator");
   const bool words = spoken.form == LogForm::kWords;
   DaemonLog said(spoken);
   log(said, clock);
-  const Interrupt interrupt;
-  {
-    auto server = ControlServer::listen(options.listen);
-    if (!server) throw Stop{kWorldFailed, server.error().message};
-    Shown shown(*coordinator,
-                {plan.map, settings.version, loaded.fingerprint, settings.rounds, clock});
-    const auto status = open_status(options.daemon, shown.pages(), said);
-    const auto progress = progress_line();
-    CoordinatorHooks hooks;
-    hooks.note = [&](const std::string& line) {
-      if (words) end_progress();
-      said.info(line);
-    };
-    hooks.look = [&] {
-      shown.look();
-      if (words) progress(waiting_text(plan.map, *coordinator));
-    };
-    hooks.asked_to_stop = [&] { return interrupt.asked() ? "asked to stop by a signal" : ""; };
-    hooks.note(fmt::format("coordinator on port {}: {} islands, {} to be played", server->port(),
-                           plan.map.islands.size(),
-                           counted(std::size_t(settings.rounds), "round")));
-    shown.ready();
-    host(*server, *coordinator, settings.zero, hooks);
-    if (words) end_progress();
+  const CoordinatorStatus about{loaded.plan.map, settings.version, loaded.fingerprint,
+                                settings.rounds, clock};
+  const bool stopped = conduct(options, about, *coordinator, settings.zero, said, words);
+  const bool good = conclude(options, loaded, settings.rounds, *coordinator, said);
+  if (coordinator->state() == CoordinatorState::kFailed) {
+    if (!words) said.error("the job failed", {{"reason", coordinator->reason()}});
+    throw Stop{kWorldFailed, words ? "the job failed: " + coordinator->reason() : ""};
   }
-  for (const Loss& loss : coordinator->losses())
-    said.warn("lost", {{"who", to_text(plan.map, loss.who)},
-                       {"after_round", loss.after},
-                       {"reason", loss.reason}});
-  Provenance made_by = provenance();
-  made_by.inputs.emplace_back("plan", loaded.fingerprint);
-  auto outcome = measured_outcome(plan, coordinator->job_assignment(), coordinator->accounts());
-  outcome.settings = said_settings(options);
-  const bool whole = outcome.rounds.size() == std::size_t(settings.rounds);
-  const bool good = holds(outcome) && whole && coordinator->losses().empty();
-  if (!holds(outcome)) warn_of(outcome, said);
-  const Json json =
-      to_json(outcome_file(plan, std::move(outcome), made_by, OutcomeKind::kMeasured));
-  const bool failed = coordinator->state() == CoordinatorState::kFailed;
-  // A job that failed on its way has something to show for it.
-  const bool something = !failed || !coordinator->accounts().empty();
-  if (something && !options.output.empty()) write_file(options.output, json.dump(1) + "\n");
-  if (something && options.json) print_json(json);
-  if (failed && !words) said.error("the job failed", {{"reason", coordinator->reason()}});
-  if (failed) throw Stop{kWorldFailed, words ? "the job failed: " + coordinator->reason() : ""};
   if (!options.json)
     print(fmt::format("{}: {} of {} rounds reported by everyone\n", coordinator->reason(),
                       coordinator->rounds_reported(), settings.rounds));
-  code.code = good || (interrupt.asked() && coordinator->losses().empty()) ? kDone : kAnswerIsNo;
+  code.code = (good || stopped) && coordinator->losses().empty() ? kDone : kAnswerIsNo;
 }
 
 }  // namespace

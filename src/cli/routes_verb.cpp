@@ -210,72 +210,91 @@ void remove(const RoutesOptions& options) {
                     options.at));
 }
 
+// The verbs below `routes`, which share options.
+class RoutesVerbs {
+ public:
+  RoutesVerbs(CLI::App& routes, Outcome& outcome) : routes_(routes), outcome_(outcome) {}
+
+  void add_show() {
+    CLI::App* verb =
+        add("show", "Print where each stream comes from and goes, router by router.", show_routes);
+    verb->add_option("--at", options_->at, "Show this place only");
+    add_sources(*verb);
+    verb->add_flag("--json", options_->json, "Print one JSON object instead of text");
+  }
+  void add_install() {
+    CLI::App* verb = add("install",
+                         "Give this machine's kernel the routes of a place, until Ctrl-C or "
+                         "SIGTERM.",
+                         install_routes);
+    add_lock(*verb);
+    verb->add_option("--interface", options_->interfaces,
+                     "Interface that leads to a neighbour, as HKG=eth1; once for each")
+        ->allow_extra_args(false);
+    verb->add_option("--island", options_->island, "Interface to the island at this place");
+    verb->add_option("--edge", options_->edge,
+                     "Interface to the edge at this place (default: that of the island, with the "
+                     "edge in line)");
+    add_sources(*verb);
+  }
+  void add_remove() {
+    add_lock(
+        *add("remove", "End the `routes install` of a place, and with it its routes.", remove));
+  }
+  void add_export() {
+    CLI::App* verb =
+        add("export", "Print groups, sources and receivers, for networks that build trees by PIM.",
+            export_groups);
+    verb->add_option(
+            "--format", options_->format,
+            "groups (default): a table; frr-pim: memberships for FRR; frr-static: the plan's trees "
+            "as FRR's static routes")
+        ->check(CLI::IsMember({"groups", "frr-pim", "frr-static"}));
+    add_sources(*verb);
+    verb->add_flag("--json", options_->json, "Print one JSON object with every router's entries");
+  }
+
+ private:
+  CLI::App* add(const char* name, const char* help, void (*run)(const RoutesOptions&)) {
+    CLI::App* verb = routes_.add_subcommand(name, help);
+    verb->add_option("PLAN", options_->plan, "A plan, as `cotillion plan -o` writes it")
+        ->required();
+    verb->callback([options = options_, &outcome = outcome_, run] {
+      run(*options);
+      outcome.code = kDone;
+    });
+    return verb;
+  }
+  void add_sources(CLI::App& verb) {
+    verb.add_option(
+            "--source", options_->sources,
+            "Address from which an island sends, as TYO=192.0.2.1; may be repeated (default: "
+            "10.0.x.y, by its number)")
+        ->allow_extra_args(false);
+  }
+  void add_lock(CLI::App& verb) {
+    verb.add_option("--at", options_->at, "Place of the map at which this router is")->required();
+    verb.add_option("--lock", options_->lock,
+                    "File that is locked while routes are installed (default: "
+                    "/run/cotillion-routes-PLACE.lock)");
+  }
+
+  CLI::App& routes_;
+  Outcome& outcome_;
+  std::shared_ptr<RoutesOptions> options_ = std::make_shared<RoutesOptions>();
+};
+
 }  // namespace
 
 void add_routes(CLI::App& app, Outcome& outcome) {
-  const auto options = std::make_shared<RoutesOptions>();
   CLI::App* routes = app.add_subcommand(
       "routes", "Show, install, remove or export the multicast routes of a plan's trees.");
   routes->require_subcommand(1);
-  const auto add = [&](const char* name, const char* help, auto verb) {
-    CLI::App* sub = routes->add_subcommand(name, help);
-    sub->add_option("PLAN", options->plan, "A plan, as `cotillion plan -o` writes it")->required();
-    sub->callback([options, &outcome, verb] {
-      verb(*options);
-      outcome.code = kDone;
-    });
-    return sub;
-  };
-  const auto add_sources = [&](CLI::App* sub) {
-    sub->add_option(
-           "--source", options->sources,
-           "Address from which an island sends, as TYO=192.0.2.1; may be repeated (default: "
-           "10.0.x.y, by its number)")
-        ->allow_extra_args(false);
-  };
-  const auto add_lock = [&](CLI::App* sub) {
-    sub->add_option("--at", options->at, "Place of the map at which this router is")->required();
-    sub->add_option("--lock", options->lock,
-                    "File that is locked while routes are installed (default: "
-                    "/run/cotillion-routes-PLACE.lock)");
-  };
-
-  CLI::App* shower =
-      add("show", "Print where each stream comes from and goes, router by router.", show_routes);
-  shower->add_option("--at", options->at, "Show this place only");
-  add_sources(shower);
-  shower->add_flag("--json", options->json, "Print one JSON object instead of text");
-
-  CLI::App* installer =
-      add("install", "Give this machine's kernel the routes of a place, until Ctrl-C or SIGTERM.",
-          install_routes);
-  add_lock(installer);
-  installer
-      ->add_option("--interface", options->interfaces,
-                   "Interface that leads to a neighbour, as HKG=eth1; once for each")
-      ->allow_extra_args(false);
-  installer->add_option("--island", options->island, "Interface to the island at this place");
-  installer->add_option(
-      "--edge", options->edge,
-      "Interface to the edge at this place (default: that of the island, with the "
-      "edge in line)");
-  add_sources(installer);
-
-  CLI::App* remover =
-      add("remove", "End the `routes install` of a place, and with it its routes.", remove);
-  add_lock(remover);
-
-  CLI::App* exporter =
-      add("export", "Print groups, sources and receivers, for networks that build trees by PIM.",
-          export_groups);
-  exporter
-      ->add_option(
-          "--format", options->format,
-          "groups (default): a table; frr-pim: memberships for FRR; frr-static: the plan's trees "
-          "as FRR's static routes")
-      ->check(CLI::IsMember({"groups", "frr-pim", "frr-static"}));
-  add_sources(exporter);
-  exporter->add_flag("--json", options->json, "Print one JSON object with every router's entries");
+  RoutesVerbs verbs(*routes, outcome);
+  verbs.add_show();
+  verbs.add_install();
+  verbs.add_remove();
+  verbs.add_export();
 }
 
 }  // namespace cotillion::cli
