@@ -47,7 +47,8 @@ TEST(ChildOutput, AProgramThatIsSlowIsEndedWithAllItStarted) {
   EXPECT_THAT(output_error(shell("exec >/dev/null; sleep 1000", hurried)),
               HasSubstr("was not done within"));
   // It goes, but leaves somebody who holds its stdout.
-  EXPECT_THAT(output_error(shell("sleep 1000 & echo done", hurried)), HasSubstr("was not done within"));
+  EXPECT_THAT(output_error(shell("sleep 1000 & echo done", hurried)),
+              HasSubstr("was not done within"));
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child was not reaped";
   EXPECT_EQ(errno, ECHILD);
 }

@@ -138,7 +138,8 @@ ClockAnswer read_ptp(std::string_view text, int state, const timex& kernel) {
   const auto value = [&](std::string_view name) {
     return ptp_value(text, name).value_or(std::string_view{});
   };
-  const auto offset = parse_number(value("offsetFromMaster")), path = parse_number(value("meanPathDelay"));
+  const auto offset = parse_number(value("offsetFromMaster")),
+             path = parse_number(value("meanPathDelay"));
   const auto accuracy = accuracy_ns(value("gm.ClockAccuracy"));
   if (value("gmPresent") != "true") return failure("ptp4l follows no grandmaster");
   if (!offset || !path) return failure("pmc says something else than expected");

@@ -72,7 +72,8 @@ TEST(ClockTrust, ChronyIsBelievedUpToItsRootDistance) {
 TEST(ClockTrust, ChronyThatIsNotSynchronisedIsNoAnswer) {
   for (const auto& [what, by] : std::vector<std::pair<std::string, std::string>>{
            {"Normal", "Not synchronised"}, {",3,", ",0,"}, {",3,", ",16,"}, {",3,", ",-3,"}})
-    EXPECT_EQ(answer_error(read_chrony(replaced(kTracking, what, by))), "chrony is not synchronised");
+    EXPECT_EQ(answer_error(read_chrony(replaced(kTracking, what, by))),
+              "chrony is not synchronised");
   EXPECT_THAT(answer_error(read_chrony(replaced(kTracking, "C0000201", "7F7F0101"))),
               HasSubstr("(local)"));
 }
@@ -126,7 +127,8 @@ TEST(ClockTrust, TheKernelIsBelievedFromThoseWhoSayHowWell) {
   ASSERT_TRUE(answer.has_value()) << answer_error(answer);
   EXPECT_EQ(answer->estimate, (ClockEstimate{0, 2'003'000}));
   EXPECT_EQ(read_kernel(TIME_INS, kernel_of(2'000, 100, STA_PLL, 3))->estimate.error_ns, 2'003'000);
-  EXPECT_THAT(answer_error(read_kernel(TIME_ERROR, kernel_of(1, 1))), HasSubstr("not synchronised"));
+  EXPECT_THAT(answer_error(read_kernel(TIME_ERROR, kernel_of(1, 1))),
+              HasSubstr("not synchronised"));
   EXPECT_THAT(answer_error(read_kernel(-1, kernel_of(1, 1))), HasSubstr("not synchronised"));
   EXPECT_THAT(answer_error(read_kernel(TIME_OK, kernel_of(1, 1, STA_UNSYNC))),
               HasSubstr("not synchronised"));

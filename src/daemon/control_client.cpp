@@ -121,8 +121,8 @@ Result<ControlClient> ControlClient::connect(const std::string& address, Duratio
           fmt::format("no coordinator answers at {} after {}", address, wait_text(timeout)));
     if (give_up && give_up())
       return failure(fmt::format("asked to stop before a coordinator answered at {}", address));
-    connected = state->channel->WaitForConnected(std::chrono::system_clock::now() +
-                                                 std::min<std::chrono::nanoseconds>(left, kClientLook));
+    connected = state->channel->WaitForConnected(
+        std::chrono::system_clock::now() + std::min<std::chrono::nanoseconds>(left, kClientLook));
   }
   state->stub = control::Control::NewStub(state->channel);
   state->begin();

@@ -19,8 +19,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kHelloTimeout = std::chrono::seconds(10);  // until a stream says anything
-constexpr auto kServerCloseTimeout = std::chrono::seconds(3);   // until a closed one has taken the rest
-constexpr int kReceiveMost = 4 << 20;                     // bytes of a message; reports are small
+constexpr auto kServerCloseTimeout =
+    std::chrono::seconds(3);           // until a closed one has taken the rest
+constexpr int kReceiveMost = 4 << 20;  // bytes of a message; reports are small
 
 }  // namespace
 

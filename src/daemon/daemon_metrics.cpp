@@ -259,7 +259,8 @@ std::string metric_name(const char* who, Which which) {
 }
 
 template <class Which, std::size_t kSize>
-void add_metrics(std::vector<MetricMeaning>& all, const char* who, const Meanings<Which, kSize>& meanings) {
+void add_metrics(std::vector<MetricMeaning>& all, const char* who,
+                 const Meanings<Which, kSize>& meanings) {
   for (const auto& [which, meaning] : meanings) {
     const std::string name = metric_name(who, which);
     all.push_back({name, meaning.help, meaning.advice,
@@ -283,7 +284,7 @@ std::vector<MetricMeaning> all_meanings() {
 
 template <class Which, std::size_t kSize>
 void add_metrics(Metrics& metrics, const char* who, const Counters<Which, kSize>& counters,
-         const MetricLabels& labels) {
+                 const MetricLabels& labels) {
   for (std::size_t i = 0; i < kSize; ++i)
     metrics.push_back(metric_of(metric_name(who, Which(i)), labels, double(counters[Which(i)])));
 }

@@ -127,8 +127,8 @@ Result<int> MulticastRouter::vif_of(const std::string& interface) {
   vif.vifc_threshold = 1;
   vif.vifc_lcl_ifindex = int(index);
   if (::setsockopt(socket_, IPPROTO_IP, MRT_ADD_VIF, &vif, sizeof vif) != 0)
-    return route_refused(fmt::format("interface '{}' cannot take part in multicast routing", interface),
-                   errno);
+    return route_refused(
+        fmt::format("interface '{}' cannot take part in multicast routing", interface), errno);
   vifs_.push_back(interface);
   return int(vif.vifc_vifi);
 }

@@ -126,7 +126,7 @@ Result<Ipv4Address> UdpSocket::join(Ipv4Address group, Ipv4Address source) const
     membership.imr_sourceaddr.s_addr = htonl(source);
     if (!set(fd_, IPPROTO_IP, IP_ADD_SOURCE_MEMBERSHIP, membership))
       return udp_refused(fmt::format("join {} from {}", to_text(group), to_text(source)),
-                     to_text(interface_), errno);
+                         to_text(interface_), errno);
     return group;
   }
   ip_mreqn membership{};

@@ -87,7 +87,8 @@ std::vector<bpf_insn> frames_of(std::uint16_t port, int map) {
   return code;
 }
 
-Unexpected<Error> program_refused(const char* what, XdpProgram& program, const std::string& remedy) {
+Unexpected<Error> program_refused(const char* what, XdpProgram& program,
+                                  const std::string& remedy) {
   const std::string why = std::strerror(errno);
   close_all(program);
   return failure(fmt::format("{}: {}; {}", what, why, remedy));
@@ -127,8 +128,9 @@ Result<XdpProgram> attach_xdp_program(int interface_index, std::uint16_t port) {
     made.link = call(BPF_LINK_CREATE, link);
     if (made.link >= 0) return made;
   }
-  return program_refused("AF_XDP on this interface", made,
-                 "its driver lacks XDP, its MTU is beyond a page, or another program stands there");
+  return program_refused(
+      "AF_XDP on this interface", made,
+      "its driver lacks XDP, its MTU is beyond a page, or another program stands there");
 }
 
 bool put_socket(const XdpProgram& program, int queue, int socket) {

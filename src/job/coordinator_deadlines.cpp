@@ -7,10 +7,7 @@
 #include "job/coordinator.hpp"
 
 namespace cotillion {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 Instant Coordinator::report_due(RoundId round) const {
   // Edges wait for the last chunks of a round for the grace.
@@ -110,7 +107,8 @@ void Coordinator::lose_the_late(Instant now, CoordinatorOutbox& out) {
                        wait_text(now - job_assignment_.start_of(round + 1, origin_))),
            out);
   }
-  if (state_ == CoordinatorState::kMeasuring) advance(now, out);  // everyone answers, and clocks stay apart
+  if (state_ == CoordinatorState::kMeasuring)
+    advance(now, out);  // everyone answers, and clocks stay apart
 }
 
 const char* name_of(CoordinatorState state) {

@@ -14,7 +14,6 @@
 namespace cotillion {
 namespace {
 
-
 // Whether two members' packets would come to the same socket: shard s of each listens at its port
 // plus s. Addresses are "10.0.0.1:29900"; what is not is only compared.
 bool collide(const std::string& a, const std::string& b, int shards) {
@@ -116,7 +115,8 @@ void Coordinator::hear(Instant now, Place& place, const Pong& pong, CoordinatorO
   ++place.pongs;
   if (state_ == CoordinatorState::kGathering && awaits(place)) return ping(now, place, out);
   if (state_ == CoordinatorState::kMeasuring) place.ping_due = now + settings_.ping_pause;
-  if (state_ == CoordinatorState::kGathering || state_ == CoordinatorState::kMeasuring) advance(now, out);
+  if (state_ == CoordinatorState::kGathering || state_ == CoordinatorState::kMeasuring)
+    advance(now, out);
 }
 
 std::string Coordinator::objection(const Place& place, const RoundReport& report) const {

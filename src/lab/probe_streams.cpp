@@ -107,7 +107,8 @@ class StreamProbe {
   [[nodiscard]] double hops_ns(const MulticastGroup& group, PlaceId place) const {
     double sum = 0;
     for (const LaneId lane : way_along(map_, group.tree, place))
-      sum += on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kStreamPicosecondsPerNanosecond;
+      sum +=
+          on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kStreamPicosecondsPerNanosecond;
     return sum;
   }
 
@@ -118,8 +119,8 @@ class StreamProbe {
       double flight = hops_ns(group, ingress.from);
       if (ingress.edge == kNoAggregator)
         for (const LaneId lane : ingress.lanes)
-          flight +=
-              on_wire_ns(lane) + double(lane_latency(map_, lane).ps) / kStreamPicosecondsPerNanosecond;
+          flight += on_wire_ns(lane) +
+                    double(lane_latency(map_, lane).ps) / kStreamPicosecondsPerNanosecond;
       by_receiver.emplace(ear_of_.at(listener_of(plan_, island)), flight);
     }
     std::vector<Ending> endings;

@@ -9,7 +9,8 @@
 namespace cotillion {
 namespace {
 
-constexpr double kClockRounding = 1e-9;  // of a step: a merge planned for a step's very end is in time
+constexpr double kClockRounding =
+    1e-9;  // of a step: a merge planned for a step's very end is in time
 
 constexpr std::int64_t kRoundsLooked = 64;  // they fall differently on steps each time
 

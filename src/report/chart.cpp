@@ -15,8 +15,8 @@ namespace {
 constexpr double kChartTextSize = 13, kLegendSize = 13, kCaptionSize = 12.5;
 constexpr double kChartLegendRow = 22, kLegendSample = 34;
 constexpr double kLegendWidest = 240;  // wider ones go below the plot
-constexpr double kChartInset = 12;          // between the frame and the least and greatest values
-constexpr double kChartHead = 30;           // above a scatter: room for a label
+constexpr double kChartInset = 12;     // between the frame and the least and greatest values
+constexpr double kChartHead = 30;      // above a scatter: room for a label
 constexpr double kChartMarkRadius = 4.5;
 constexpr double kLabelReach = 340;
 constexpr double kLineDots = 7;  // apart: less than a letter is high

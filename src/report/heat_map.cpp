@@ -120,7 +120,8 @@ class HeatDrawing {
     svg.rect(box, {.stroke = kGrid, .width = cell_ > 6 ? 0.6 : 0.1, .fill = fill});
     const std::string text = cell_value_text(value, cell_);
     if (text.empty()) return;
-    const double size = std::min(12.0, kHeatValueLeast * (cell_ - 4) / text_width(text, kHeatValueLeast));
+    const double size =
+        std::min(12.0, kHeatValueLeast * (cell_ - 4) / text_width(text, kHeatValueLeast));
     svg.text({box.centre().x, box.centre().y + size * 0.36}, text,
              {.size = size, .anchor = Anchor::kMiddle, .colour = share > 0.6 ? kWhite : kInk});
   }

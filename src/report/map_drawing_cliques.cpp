@@ -123,7 +123,8 @@ std::string cliques_svg(const Map& map, const Routes& routes, const Schedule& sc
   const std::size_t panels = std::min(schedule.rounds.size(), kPanelsMost);
   const std::size_t columns = columns_for(panels, map.islands.size());
   const std::size_t rows = (panels + columns - 1) / columns;
-  const double width = (kCanvasWidth - 2 * kMargin - kCliqueGap * double(columns - 1)) / double(columns);
+  const double width =
+      (kCanvasWidth - 2 * kMargin - kCliqueGap * double(columns - 1)) / double(columns);
   const double height = std::min(430.0, width * 0.7);
 
   std::string caption =
@@ -144,8 +145,8 @@ std::string cliques_svg(const Map& map, const Routes& routes, const Schedule& sc
   if (layout.turn > 0) caption += " Ties over the rim go on at the other side.";
   if (!style.name_inside) caption += " Names are left out where there is no room.";
   const std::vector<std::string> lines = caption_lines(caption, kCanvasWidth);
-  const double total =
-      kTitleHeight + double(rows) * (height + kCliqueGap) + double(lines.size()) * kCaptionLine + 12;
+  const double total = kTitleHeight + double(rows) * (height + kCliqueGap) +
+                       double(lines.size()) * kCaptionLine + 12;
   const std::string title = "Cliques of each round: " + schedule.name;
   Svg svg(kCanvasWidth, total, title);
   draw_title(svg, title, kCanvasWidth);

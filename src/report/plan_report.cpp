@@ -199,8 +199,8 @@ std::string loads_text(const NetworkModel& network, const Plan& plan, bool full)
 std::string network_text(const NetworkModel& network, const std::string& what) {
   const std::string& name = network.map().name;
   return fmt::format("{}: {}{}payload {}, {}, {}", name.empty() ? "map" : name, what,
-                     what.empty() ? "" : ", ", to_text(network.payload()), network_memory_text(network),
-                     technology_text(network.technology()));
+                     what.empty() ? "" : ", ", to_text(network.payload()),
+                     network_memory_text(network), technology_text(network.technology()));
 }
 
 std::string plan_text(const NetworkModel& network, const Plan& plan, bool full) {

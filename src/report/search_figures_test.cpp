@@ -31,7 +31,8 @@ SearchResult found(Objective objective = Objective::kPaper) {
   plan.mixing.area_squared = 1.5;
   for (const Objective each : kObjectives) {
     const bool squared = each == Objective::kSquared || each == Objective::kSquaredStreamed;
-    plan.objectives.push_back(staleness_of_equal_rounds(each, figure_ms(500), squared ? 1.5 : 2, figure_ms(100)));
+    plan.objectives.push_back(
+        staleness_of_equal_rounds(each, figure_ms(500), squared ? 1.5 : 2, figure_ms(100)));
   }
   plan.rounds.resize(1);
   plan.rounds[0].length = plan.round = figure_ms(500);

@@ -116,7 +116,8 @@ RowChart timed_figure(const SideBySide& sides, std::vector<TimedRow> rows, const
 // Figures and sections for one plan.
 class SideBySideStudy {
  public:
-  SideBySideStudy(const SideBySide& sides, std::string prefix, std::string suffix, IllustratedPage& study)
+  SideBySideStudy(const SideBySide& sides, std::string prefix, std::string suffix,
+                  IllustratedPage& study)
       : sides_(sides), prefix_(std::move(prefix)), suffix_(std::move(suffix)), study_(study) {}
 
   void run() {
@@ -373,7 +374,7 @@ IllustratedPage study_outcomes(const std::vector<SideBySide>& plans, const std::
   for (std::size_t p = 0; p < plans.size(); ++p) {
     const bool several = plans.size() > 1;
     SideBySideStudy(plans[p], several ? fmt::format("plan-{}-", p + 1) : "",
-          several ? fmt::format(" (plan {}: {})", p + 1, plans[p].schedule) : "", study)
+                    several ? fmt::format(" (plan {}: {})", p + 1, plans[p].schedule) : "", study)
         .run();
   }
   return study;

@@ -19,8 +19,8 @@ constexpr double kOtherFourBytes = 100;
 constexpr double kBoldFactor = 1.11;
 // Above and below the baseline, in parts of the font size.
 constexpr double kAscent = 0.78, kDescent = 0.24;
-constexpr double kLabelGap = 3;     // between a mark and its label
-constexpr double kClaim = 10;  // a mark this near to a label seems to own it
+constexpr double kLabelGap = 3;  // between a mark and its label
+constexpr double kClaim = 10;    // a mark this near to a label seems to own it
 
 // Where a label may lie: the way from its mark to the nearest point of its box, and where in the
 // box that point is, in parts of width and height.

@@ -88,7 +88,7 @@ std::vector<Row> timeline_rows(const NetworkModel& network, const PlannedRound& 
 class TimelineDrawing {
  public:
   TimelineDrawing(Svg& svg, const NetworkModel& network, const Axis& axis, const Box& frame,
-          double memory_most)
+                  double memory_most)
       : svg_(svg), network_(network), axis_(axis), frame_(frame), memory_most_(memory_most) {}
 
   void scale(const std::vector<Tick>& ticks) {
@@ -211,7 +211,7 @@ void draw_legend(Svg& svg, double y) {
 }
 
 std::string timeline_caption(const NetworkModel& network, const PlannedRound& round,
-                       const std::vector<Row>& rows, double memory_most) {
+                             const std::vector<Row>& rows, double memory_most) {
   std::string caption = "Names on arrivals are the senders'.";
   if (memory_most > 0)
     caption += fmt::format(" The highest edge holds {}; areas share one scale.",

@@ -15,7 +15,7 @@ constexpr const char* kTimeLabel = "time on the planned clock (s)";
 constexpr const char* kLossLabel = "loss of the averaged model (nats per byte)";
 constexpr const char* kDistanceLabel = "distance from the mean, by its norm";
 constexpr std::size_t kRowsWithin = 5, kLongName = 48;  // of a legend; bytes
-constexpr double kTrainingLegendRow = 22;                       // pixels
+constexpr double kTrainingLegendRow = 22;               // pixels
 constexpr double kNear = 0.1;  // of what the best policy learned: so far behind it is still near
 
 // The mean over seeds, point by point.

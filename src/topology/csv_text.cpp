@@ -8,7 +8,7 @@
 namespace cotillion {
 namespace {
 
-constexpr std::size_t kFieldsMax = 64;        // a table of links has eight
+constexpr std::size_t kFieldsMax = 64;           // a table of links has eight
 constexpr std::size_t kCsvRecordsMax = 200'000;  // three times as many as a map can have
 
 class CsvParser {

@@ -85,7 +85,7 @@ TEST(GmlNetwork, ALoopIsLeftOutAndSaidSo) {
 TEST(GmlNetwork, WithoutADistanceTheCoordinatesGiveIt) {
   const auto [map, notes] =
       gml_import(graph("node [ id 3 label \"Rome\" Longitude 12.5 Latitude 41.9 ]\n"
-                     "edge [ source 0 target 3 ]\n"));
+                       "edge [ source 0 target 3 ]\n"));
   const double km = distance_km({51.51, -0.13}, {41.9, 12.5});
   EXPECT_NEAR(map.links[2].latency[0].ms(), 0.0085 * km + 4, 1e-6);
   EXPECT_THAT(notes, Contains(HasSubstr("1 edge without distance: the great circle")));
@@ -94,7 +94,7 @@ TEST(GmlNetwork, WithoutADistanceTheCoordinatesGiveIt) {
 TEST(GmlNetwork, WhatIsCutOffIsLeftOutAndNamed) {
   const auto [map, notes] =
       gml_import(graph("node [ id 7 label \"Rome\" ] node [ id 8 label \"Oslo\" ]\n"
-                     "edge [ source 7 target 8 distance 2000 ]\n"));
+                       "edge [ source 7 target 8 distance 2000 ]\n"));
   EXPECT_EQ(map.island_count(), 3);
   EXPECT_EQ(map.links.size(), 2u);
   EXPECT_THAT(notes, Contains("2 places not connected to the largest part left out: Rome, Oslo"));
@@ -112,7 +112,7 @@ TEST(GmlNetwork, CharacterReferencesAreDecoded) {
   EXPECT_EQ(decode_gml("&#8364;&#128512;"), "€😀");
   EXPECT_EQ(decode_gml("a & b; &unknown; &#; &#99999999;"), "a & b; &unknown; &#; &#99999999;");
   EXPECT_EQ(gml_import(graph("node [ id 3 label \"Z&#252;rich\" ]\n"
-                           "edge [ source 3 target 1 distance 490 ]\n"))
+                             "edge [ source 3 target 1 distance 490 ]\n"))
                 .map.islands[3]
                 .name,
             "Zürich");

@@ -83,8 +83,8 @@ TEST(MapFile, OneValueServesBothDirectionsOfALink) {
 }
 
 TEST(MapFile, TwoValuesAreThereAndBackInTheOrderOfTheEnds) {
-  const Map map =
-      map_of(link_toml(R"(ends = ["B", "A"], latency = ["1ms", "2ms"], rate = ["10Gbps", "20Gbps"])"));
+  const Map map = map_of(
+      link_toml(R"(ends = ["B", "A"], latency = ["1ms", "2ms"], rate = ["10Gbps", "20Gbps"])"));
   const Link& both = map.links[0];
   EXPECT_EQ(place_name(map, both.ends[0]), "B");
   EXPECT_EQ(both.latency[0].ms(), 1);

@@ -1,5 +1,5 @@
-// Files of plans, outcomes, recipes and reports are made of this. Their fields appear in the order in
-// which they are written. Whoever makes or reads one includes <nlohmann/json.hpp> as well, which
+// Files of plans, outcomes, recipes and reports are made of this. Their fields appear in the order
+// in which they are written. Whoever makes or reads one includes <nlohmann/json.hpp> as well, which
 // takes a compiler two seconds; whoever only passes it on does not.
 #pragma once
 
