@@ -19,7 +19,10 @@ RoomGraph RoomGraph::from_build(const std::vector<Source>& tree) {
     std::set<std::string>& reach = graph.reach_[room];
     reach.insert(room);
     bool uses = false;
-    for (std::size_t w = 2; w < words.size() && words[w].text != "LIBRARIES"; ++w) {
+    const auto ends = [](const Token& word) {
+      return word.text == "LIBRARIES" || word.text == "LABELS";
+    };
+    for (std::size_t w = 2; w < words.size() && !ends(words[w]); ++w) {
       if (uses) {
         graph.edges_.push_back({room, words[w].text, int(i) + 1});
         // A room stands below the rooms it uses, so theirs are known here. One that does not is

@@ -12,8 +12,7 @@
 namespace cotillion::tidy {
 namespace {
 
-constexpr std::size_t kLinesWall = 600;
-constexpr std::size_t kLinesNote = 400;
+constexpr std::size_t kLinesWall = 400;
 constexpr std::size_t kColumns = 100;
 
 const std::set<std::string, std::less<>> kImpureRooms = {"exchange", "daemon", "lab", "learn",
@@ -40,7 +39,7 @@ const std::set<std::string, std::less<>> kPromises = {
 const std::array<std::string, 5> kTwice = {"must", "be", "kept", "in", std::string("sy") + "nc"};
 
 void add(Findings& findings, const Source& source, int line, std::string reason) {
-  findings.push_back({source.path, line, std::move(reason), false});
+  findings.push_back({source.path, line, std::move(reason)});
 }
 
 std::string_view first_part(std::string_view path) {
@@ -105,8 +104,7 @@ bool has_sentence_after(std::string_view line, const std::string& mark) {
 }  // namespace
 
 std::string to_text(const Finding& finding) {
-  return fmt::format("{}:{}: {}{}", finding.file, finding.line, finding.note ? "note: " : "",
-                     finding.reason);
+  return fmt::format("{}:{}: {}", finding.file, finding.line, finding.reason);
 }
 
 void check_layering(const RoomGraph& rooms, const Source& source, Findings& findings) {
@@ -147,8 +145,7 @@ void check_edges_are_used(const RoomGraph& rooms, const std::vector<Source>& tre
     if (!used.contains({edge.room, edge.uses}))
       findings.push_back(
           {"CMakeLists.txt", edge.line,
-           fmt::format("{} includes nothing of {}: the edge is not needed", edge.room, edge.uses),
-           false});
+           fmt::format("{} includes nothing of {}: the edge is not needed", edge.room, edge.uses)});
 }
 
 void check_purity(const Source& source, Findings& findings) {
@@ -175,16 +172,13 @@ void check_purity(const Source& source, Findings& findings) {
 }
 
 void check_size(const Source& source, Findings& findings) {
-  if (!is_under(source, "src/") && !is_under(source, "tests/") && !is_under(source, "tools/"))
+  if (!is_under(source, "src/") && !is_under(source, "api/") && !is_under(source, "tests/") &&
+      !is_under(source, "tools/"))
     return;
   const std::size_t lines = lines_of(source.text).size();
   if (lines > kLinesWall)
     add(findings, source, int(kLinesWall) + 1,
-        fmt::format("{} lines; {} is the wall", lines, kLinesWall));
-  else if (lines > kLinesNote)
-    findings.push_back({source.path, int(kLinesNote) + 1,
-                        fmt::format("{} lines; above {} look for the seam", lines, kLinesNote),
-                        true});
+        fmt::format("{} lines; {} is the wall: look for the seam", lines, kLinesWall));
 }
 
 void check_layout(const Source& source, Findings& findings) {
@@ -300,6 +294,7 @@ Findings check(const std::vector<Source>& tree) {
     check_layering(rooms, source, findings);
     check_purity(source, findings);
     check_size(source, findings);
+    check_functions(source, findings);
     check_layout(source, findings);
     check_header(source, findings);
     check_words(source, findings);

@@ -14,13 +14,10 @@ int main(int argc, char** argv) {
   }
   try {
     const std::vector<Source> tree = read_tree(argv[1]);
-    int mistakes = 0;
-    for (const Finding& finding : check(tree)) {
-      fmt::print("{}\n", to_text(finding));
-      mistakes += finding.note ? 0 : 1;
-    }
-    fmt::print("tidy: {} files, {} mistakes\n", tree.size(), mistakes);
-    return mistakes == 0 ? 0 : 1;
+    const Findings mistakes = check(tree);
+    for (const Finding& mistake : mistakes) fmt::print("{}\n", to_text(mistake));
+    fmt::print("tidy: {} files, {} mistakes\n", tree.size(), mistakes.size());
+    return mistakes.empty() ? 0 : 1;
   } catch (const std::exception& error) {
     fmt::print(stderr, "tidy: {}\n", error.what());
     return 3;
