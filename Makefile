@@ -39,9 +39,7 @@ check: setup
 	@tools/check
 
 sanitize: setup
-	@for preset in asan tsan; do \
-	  cmake --preset $$preset >/dev/null && cmake --build --preset $$preset -j $(JOBS) && \
-	  ctest --preset $$preset -j $(JOBS) || exit 1; done
+	@tools/sanitize
 
 # Peers that only benchmarks need are large: they are installed here, and CMake looks again.
 bench: setup build/release/build.ninja

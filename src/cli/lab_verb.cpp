@@ -10,6 +10,7 @@
 #include "lab/doctor.hpp"
 #include "lab/rival.hpp"
 #include "report/probe_report.hpp"
+#include "report/summary.hpp"
 
 namespace cotillion::cli {
 namespace {
@@ -46,7 +47,7 @@ void run_lab(const CLI::App& verb, const LabOptions& options, Outcome& code) {
   if (several) print(summary_titles());
   for (const std::string& plan : options.plans) {
     code.code = std::max(code.code, run_in_lab(options, plan, plan == options.plans.back()));
-    if (code.code > kAnswerIsNo) return;  // the world failed, or somebody wants it to end
+    if (code.code > kAnswerIsNo) return;  // a system error, or somebody wants it to end
   }
 }
 

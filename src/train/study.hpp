@@ -53,7 +53,7 @@ struct StudyEvents {
 
 // Why a study ended before it was over.
 struct StudyFailure {
-  bool used_wrongly = false;  // a checkpoint is of another run; otherwise the world failed
+  bool used_wrongly = false;  // a checkpoint is of another run; otherwise it is a system error
   std::string message;
 };
 
