@@ -181,7 +181,7 @@ void warn_of(const cotillion::Outcome& outcome, DaemonLog& said) {
 
 // From the first member that calls until the last one has left. True: a signal asked it to stop.
 bool conduct(const CoordinatorOptions& options, const CoordinatorStatus& about,
-             Coordinator& coordinator, Instant zero, DaemonLog& said, bool words) {
+             Coordinator& coordinator, WallClock zero, DaemonLog& said, bool words) {
   const Interrupt interrupt;
   auto server = ControlServer::listen(options.listen);
   if (!server) throw Stop{kWorldFailed, server.error().message};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "job/complete_outcome.hpp"
 #include "report/side_by_side_report.hpp"
 #include "report/side_by_side_study.hpp"
 #include "report/svg_test.hpp"
@@ -162,7 +163,7 @@ TEST(SideBySideText, SaysHowLateAnEmulatorWas) {
   }
   const std::vector<NamedOutcome> outcomes{
       named("s.json", OutcomeKind::kSimulated, as_planned(plan, 2)),
-      named("m.json", OutcomeKind::kMeasured, std::move(outcome))};
+      named("m.json", OutcomeKind::kMeasured, complete_outcome(plan, std::move(outcome)))};
   const auto plans = side_by_side(outcomes);
   const SideBySide& sides = plans->front();
   const Rows cliques = cliques_table(sides);
