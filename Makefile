@@ -6,7 +6,7 @@ help:
 	@echo 'make demo      build, then plan the nine-city map, play the plan and train by it (installs what is missing)'
 	@echo 'make test      build, then run every test'
 	@echo 'make build     leave the release binary at build/release/cotillion'
-	@echo 'make check     formatting and clang-tidy'
+	@echo 'make check     formatting, the rules of the house and clang-tidy'
 	@echo 'make sanitize  tests under ASan + UBSan; those with threads under TSan'
 	@echo 'make bench     benchmarks, each beside a peer or a limit (installs ns-3)'
 	@echo 'make lab       the nine cities on this machine: planned, simulated, measured, beside Gloo and Open MPI (minutes)'
