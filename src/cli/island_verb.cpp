@@ -25,13 +25,13 @@ int run_island(const IslandOptions& options) {
   const std::string path = options.socket.empty()
                                ? fmt::format("/run/cotillion/{}.sock", options.common.island)
                                : options.socket;
-  std::optional<AgentListener> door;
+  std::optional<AgentListener> listener;
   if (!options.rehearse) {
     auto opened = AgentListener::open(path);
     if (!opened) throw Stop{kWorldFailed, opened.error().message};
-    door.emplace(std::move(*opened));
+    listener.emplace(std::move(*opened));
   }
-  IslandDaemon island(settings, std::move(door));
+  IslandDaemon island(settings, std::move(listener));
   return perform(options.common, place, Role::kIsland, island, log);
 }
 

@@ -125,9 +125,9 @@ class Job {
     settings.place.interface = testing::kLoopback;
     settings.place.zero = zero_;
     settings.place.boot = boot_now();
-    auto door = AgentListener::open(socket(island));
-    ASSERT_TRUE(door.has_value()) << door.error().message;
-    IslandDaemon agent(settings, std::move(*door));
+    auto listener = AgentListener::open(socket(island));
+    ASSERT_TRUE(listener.has_value()) << listener.error().message;
+    IslandDaemon agent(settings, std::move(*listener));
     MemberDaemon member(channel, agent,
                         daemon(island, Role::kIsland, settings.place.own, settings.place.boot));
     good[std::size_t(island)] = member.run();

@@ -28,7 +28,7 @@ Result<void> IslandDaemon::prepare(const Member& member) {
   if (chunk_count(job_assignment.job()) < ChunkId(job.shards))
     return failure(fmt::format("{} shards for {} chunks; use fewer shards", job.shards,
                                chunk_count(job_assignment.job())));
-  if (door_) {
+  if (listener_) {
     auto region =
         ExchangeRegion::make(region_spec(job_assignment.job(), job.shards, plan.map, self));
     if (!region) return Unexpected<Error>{region.error()};
@@ -66,8 +66,8 @@ Result<void> IslandDaemon::prepare(const Member& member) {
 
 // When training code has come and laid down a first copy of everything.
 bool IslandDaemon::ready() {
-  if (!door_) return true;
-  if (!door_->seated()) return false;
+  if (!listener_) return true;
+  if (!listener_->seated()) return false;
   for (int f = 0; f < region_->fragments(); ++f)
     if (region_->fragment(f).offers.load(std::memory_order_acquire) == 0) return false;
   return true;
@@ -99,14 +99,14 @@ std::string IslandDaemon::look(const Member& member, Instant now) {
   const bool plays =
       member.state() == MemberState::kPlaying || member.state() == MemberState::kStopping;
   if (plays) tell_lateness(member);
-  if (!door_) {
+  if (!listener_) {
     const std::uint64_t wrong = host_->reading().wrong;
     return wrong == 0 ? "" : fmt::format("{} elements of sums are wrong", wrong);
   }
-  switch (door_->look(&*region_)) {
+  switch (listener_->look(&*region_)) {
     case AgentListener::Visit::kAttached:
       if (settings_.log != nullptr)
-        settings_.log->info("training code came", {{"process", door_->process()}});
+        settings_.log->info("training code came", {{"process", listener_->process()}});
       break;
     case AgentListener::Visit::kLeft:
       left_ = true;
@@ -116,7 +116,7 @@ std::string IslandDaemon::look(const Member& member, Instant now) {
   }
   if (plays) tell_round(member, now);
   if (left_ && member.state() < MemberState::kStopping)
-    return fmt::format("its training code (process {}) has gone in round {}", door_->process(),
+    return fmt::format("its training code (process {}) has gone in round {}", listener_->process(),
                        round_);
   return {};
 }

@@ -15,9 +15,9 @@ struct IslandDaemonSettings {
 
 class IslandDaemon final : public MemberRole {
  public:
-  // Without a door nobody trains: it rehearses with numbers that everyone knows, and checks sums.
-  IslandDaemon(const IslandDaemonSettings& settings, std::optional<AgentListener> door)
-      : settings_(settings), door_(std::move(door)) {}
+  // Without a listener nobody trains: it sends numbers that everyone knows, and checks sums.
+  IslandDaemon(const IslandDaemonSettings& settings, std::optional<AgentListener> listener)
+      : settings_(settings), listener_(std::move(listener)) {}
 
   // MemberRole
   [[nodiscard]] Result<void> prepare(const Member& member) override;
@@ -39,7 +39,7 @@ class IslandDaemon final : public MemberRole {
   [[nodiscard]] bool edge_is_silent(const Member& member, const IslandReading& reading);
 
   IslandDaemonSettings settings_;
-  std::optional<AgentListener> door_;
+  std::optional<AgentListener> listener_;
   std::optional<ExchangeRegion> region_;
   std::unique_ptr<IslandHost> host_;
   RoundId round_ = 0;    // in play

@@ -86,7 +86,7 @@ Result<ExchangeClient> ExchangeClient::join(const std::string& path, std::uint64
   }
   const AttachRequest knock{kAttachMagic, elements};
   if (::send(fd, &knock, sizeof knock, MSG_NOSIGNAL) != sizeof knock)
-    return refuse("the agent closed its door");
+    return refuse("the agent hung up");
   pollfd watched{fd, POLLIN, 0};
   const Duration left = timeout - since(began);
   const timespec limit = timespec_of(std::max(left, Duration{0}));

@@ -50,16 +50,16 @@ std::string path() {
          ("cotillion-region-" + std::to_string(::getpid()));
 }
 
-// An agent's side: answers the door in a thread of its own until it is told to stop.
+// An agent's side: listens in a thread of its own until it is told to stop.
 class Agent {
  public:
   explicit Agent(bool with_region = true) : region(std::move(*ExchangeRegion::make(spec()))) {
     auto opened = AgentListener::open(path());
     if (!opened) ADD_FAILURE() << opened.error().message;
-    door = std::make_unique<AgentListener>(std::move(*opened));
+    listener = std::make_unique<AgentListener>(std::move(*opened));
     thread_ = std::thread([this, with_region] {
       while (!stopping_) {
-        (void)door->look(with_region ? &region : nullptr);
+        (void)listener->look(with_region ? &region : nullptr);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
       }
     });
@@ -68,12 +68,12 @@ class Agent {
   void stop() {
     stopping_ = true;
     if (thread_.joinable()) thread_.join();
-    door.reset();
+    listener.reset();
   }
 
   ExchangeRegion region;
   ExchangeAgent hands{region, 0, 2};
-  std::unique_ptr<AgentListener> door;
+  std::unique_ptr<AgentListener> listener;
 
  private:
   std::atomic<bool> stopping_{false};
@@ -175,8 +175,8 @@ TEST(ExchangeRegion, NobodyWaitsForEver) {
 }
 
 TEST(ExchangeRegion, ADoorThatManyKnockAtKeepsNobodyWaitingForEver) {
-  auto door = AgentListener::open(path());  // and nobody looks
-  ASSERT_TRUE(door.has_value()) << door.error().message;
+  auto listener = AgentListener::open(path());  // and nobody looks
+  ASSERT_TRUE(listener.has_value()) << listener.error().message;
   std::vector<std::string> said;
   for (int i = 0; i < 12; ++i) {
     const auto guest = ExchangeClient::join(path(), 6, Duration{5'000'000'000});
