@@ -103,6 +103,22 @@ MapComposition compose(const Map& map, const Routes& routes, const Box& canvas, 
   return made;
 }
 
+// What the drawing does not say by itself.
+std::string caption_of(const Map& map, const MapLayout& layout, bool labelled,
+                       std::size_t nameless) {
+  std::string caption = fmt::format(
+      "{}, {}{}.", counted(map.islands.size(), "island"), counted(map.links.size(), "link"),
+      map.routers.empty() ? ""
+                          : fmt::format(", {} (squares)", counted(map.routers.size(), "router")));
+  if (labelled && !map.links.empty()) caption += " Numbers are one-way latencies in ms.";
+  caption += layout.geographic ? " Close places are pushed apart, and heights stretched."
+                               : " The map gives no coordinates: distances follow latencies.";
+  if (std::any_of(layout.around.begin(), layout.around.end(), [](bool around) { return around; }))
+    caption += " Dashed links go on at the other side.";
+  if (nameless > 0) caption += fmt::format(" {} found no room.", counted(nameless, "name"));
+  return caption;
+}
+
 }  // namespace
 
 std::string map_svg(const Map& map, const Routes& routes) {
@@ -156,16 +172,7 @@ std::string map_svg(const Map& map, const Routes& routes) {
     }
   }
 
-  std::string caption = fmt::format(
-      "{}, {}{}.", counted(map.islands.size(), "island"), counted(map.links.size(), "link"),
-      map.routers.empty() ? ""
-                          : fmt::format(", {} (squares)", counted(map.routers.size(), "router")));
-  if (labelled && !map.links.empty()) caption += " Numbers are one-way latencies in ms.";
-  caption += layout.geographic ? " Close places are pushed apart, and heights stretched."
-                               : " The map gives no coordinates: distances follow latencies.";
-  if (std::any_of(layout.around.begin(), layout.around.end(), [](bool around) { return around; }))
-    caption += " Dashed links go on at the other side.";
-  if (nameless > 0) caption += fmt::format(" {} found no room.", counted(nameless, "name"));
+  const std::string caption = caption_of(map, layout, labelled, nameless);
   draw_caption(svg, caption_lines(caption, canvas.width), canvas.height);
   return svg.finish();
 }

@@ -49,6 +49,25 @@ void total(RoundState& state) {
   }
 }
 
+// Takes away the groups that nothing has replaced; the last ones move to their numbers.
+void drop_groups(std::vector<int> empty, RoundState& into, std::vector<int>& which,
+                 std::vector<int>& numbers) {
+  std::sort(empty.rbegin(), empty.rend());
+  for (const int number : empty) {
+    const int last = int(into.cliques.size()) - 1;
+    if (number != last) {
+      for (const IslandId island : into.cliques[last]->islands) which[island] = number;
+      into.cliques[number] = into.cliques[last];
+      into.paces[number] = into.paces[last];
+      into.costs[number] = into.costs[last];
+      std::replace(numbers.begin(), numbers.end(), last, number);
+    }
+    into.cliques.pop_back();
+    into.paces.pop_back();
+    into.costs.pop_back();
+  }
+}
+
 }  // namespace
 
 RoundState state_of(const Round& round, CliqueCache& cache) {
@@ -114,22 +133,8 @@ bool replace(const RoundState& from, std::span<const int> gone,
       if (payload * cache.pace(load.lane, into.streams[load.lane]) > price_most) return false;
     }
   }
-  std::vector<int> empty(gone.begin() + std::ptrdiff_t(std::min(gone.size(), fresh.size())),
-                         gone.end());
-  std::sort(empty.rbegin(), empty.rend());
-  for (const int number : empty) {
-    const int last = int(into.cliques.size()) - 1;
-    if (number != last) {
-      for (const IslandId island : into.cliques[last]->islands) which[island] = number;
-      into.cliques[number] = into.cliques[last];
-      into.paces[number] = into.paces[last];
-      into.costs[number] = into.costs[last];
-      std::replace(numbers.begin(), numbers.end(), last, number);
-    }
-    into.cliques.pop_back();
-    into.paces.pop_back();
-    into.costs.pop_back();
-  }
+  drop_groups({gone.begin() + std::ptrdiff_t(std::min(gone.size(), fresh.size())), gone.end()},
+              into, which, numbers);
   for (std::size_t c = 0; c < into.cliques.size(); ++c) {
     const double pace = crowded_pace(*into.cliques[c], into.streams, cache);
     const bool is_new = std::find(numbers.begin(), numbers.end(), int(c)) != numbers.end();
