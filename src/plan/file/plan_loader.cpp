@@ -11,7 +11,7 @@
 #include "base/infinity.hpp"
 #include "plan/file/plan_numbers.hpp"
 #include "plan/file/plan_provenance.hpp"
-#include "plan/planned_cliques.hpp"
+#include "plan/file/planned_cliques.hpp"
 #include "topology/toml_fields.hpp"
 
 namespace cotillion {

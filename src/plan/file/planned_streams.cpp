@@ -1,4 +1,4 @@
-#include "plan/planned_streams.hpp"
+#include "plan/file/planned_streams.hpp"
 
 #include <fmt/format.h>
 

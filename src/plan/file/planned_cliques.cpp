@@ -1,4 +1,4 @@
-#include "plan/planned_cliques.hpp"
+#include "plan/file/planned_cliques.hpp"
 
 #include <fmt/format.h>
 

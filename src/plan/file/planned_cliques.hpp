@@ -4,7 +4,7 @@
 
 #include "plan/file/plan_members.hpp"
 #include "plan/file/plan_network.hpp"
-#include "plan/planned_streams.hpp"
+#include "plan/file/planned_streams.hpp"
 
 namespace cotillion {
 
