@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "base/infinity.hpp"
 #include "plan/file/plan_numbers.hpp"
