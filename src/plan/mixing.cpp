@@ -192,11 +192,12 @@ double survival_at(const SurvivalCurve& curve, int h, int period) {
   return curve.values[h - turns * period] * std::pow(curve.tail, turns);
 }
 
-double weighted_area(const SurvivalCurve& curve, int phase, const std::vector<double>& durations) {
+double weighted_area(const SurvivalCurve& curve, int phase, const std::vector<double>& durations,
+                     int lag) {
   const std::size_t period = durations.size();
   double area = 0, last_period = 0;
   for (std::size_t h = curve.values.size(); h-- > 0;) {
-    const double held = curve.values[h] * durations[(std::size_t(phase) + 1 + h) % period];
+    const double held = curve.values[h] * durations[(std::size_t(phase + lag) + h) % period];
     area += held;
     if (h + period >= curve.values.size()) last_period += held;
   }

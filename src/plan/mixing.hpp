@@ -49,8 +49,10 @@ struct Mixing {
 [[nodiscard]] double survival_at(const SurvivalCurve& curve, int h, int period);
 
 // Σ_h e(h)·duration of the round in which it is held, for a curve born in `phase`: round
-// phase+1+h of the period. With all durations 1 it is the area under the curve.
+// phase+lag+h of the period. Whole snapshots merge when a round ends, so what a round left is held
+// through the next one, a lag of 1; fragments that merge as they arrive have a lag of 0. With all
+// durations 1 it is the area under the curve.
 [[nodiscard]] double weighted_area(const SurvivalCurve& curve, int phase,
-                                   const std::vector<double>& durations);
+                                   const std::vector<double>& durations, int lag = 1);
 
 }  // namespace cotillion

@@ -276,7 +276,62 @@ TEST(Objective, UnequalLengthsWeighGenerationsByTheTimeTheyWereBornIn) {
   const double a = 100e9, b = 300e9;
   const double expected = (a * (a / 2 + b) + b * (b / 2 + a)) / (a + b);
   const std::vector<RealDuration> lengths{RealDuration::from_ps(a), RealDuration::from_ps(b)};
-  EXPECT_NEAR(staleness(Objective::kPaper, mixing, lengths, {}).ps, expected, 1);
+  EXPECT_NEAR(staleness(Objective::kPaper, mixing, lengths, RealDuration{}).ps, expected, 1);
+}
+
+// Four islands meet in pairs, then in the other pairs: after one round 2/3 of a generation's
+// disagreement is left, after two nothing.
+Mixing pairs_then_the_other_pairs() {
+  return mix(schedule_of({{{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}}, 4), 4);
+}
+
+TEST(Objective, StreamedGenerationsAreHeldFromOneMergeToTheNext) {
+  const double a = 100e9, b = 300e9, d = 150e9;
+  const std::vector<RealDuration> lengths{RealDuration::from_ps(a), RealDuration::from_ps(b)};
+  // What is born in round 0 merges d after the start of round 1, and again b later.
+  const double expected = (a * (a / 2 + d + b * 2 / 3) + b * (b / 2 + d + a * 2 / 3)) / (a + b);
+  const Mixing mixing = pairs_then_the_other_pairs();
+  EXPECT_NEAR(staleness(Objective::kPaperStreamed, mixing, lengths, RealDuration::from_ps(d)).ps,
+              expected, 1);
+}
+
+TEST(Objective, EveryRoundMayHaveADelayOfItsOwn) {
+  const double a = 100e9, b = 300e9, d0 = 90e9, d1 = 250e9;
+  const std::vector<RealDuration> lengths{RealDuration::from_ps(a), RealDuration::from_ps(b)};
+  const std::vector<RealDuration> delays{RealDuration::from_ps(d0), RealDuration::from_ps(d1)};
+  const double expected =
+      (a * (a / 2 + d1 + (b + d0 - d1) * 2 / 3) + b * (b / 2 + d0 + (a + d1 - d0) * 2 / 3)) /
+      (a + b);
+  const Mixing mixing = pairs_then_the_other_pairs();
+  EXPECT_NEAR(staleness(Objective::kPaperStreamed, mixing, lengths, delays).ps, expected, 1);
+}
+
+TEST(Objective, ARoundWithoutLengthChangesNothing) {
+  const auto ms = [](double value) { return RealDuration::from_ps(value * 1e9); };
+  const Mixing two = pairs_then_the_other_pairs();
+  const Mixing three = mix(schedule_of({{{0, 1}, {2, 3}}, {{0}, {1}}, {{0, 2}, {1, 3}}}, 4), 4);
+  for (const Objective objective : kObjectives)
+    EXPECT_NEAR(staleness(objective, two, {ms(100), ms(300)}, ms(150)).ps,
+                staleness(objective, three, {ms(100), ms(0), ms(300)}, ms(150)).ps, 1);
+}
+
+TEST(Objective, WhereEveryRoundSendsAsLongFragmentsSaveThatTimeAndNoMore) {
+  // A fragment merges S(1 − 1/F) before its round ends, so everything happens that much earlier.
+  const double saved = 70e9;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const int n = 3 + int(seed % 6), period = 1 + int(seed % 4);
+    const Mixing mixing = mix(random_schedule(n, period, seed), n);
+    if (std::isinf(mixing.area)) continue;
+    std::vector<RealDuration> lengths, delays;
+    for (int k = 0; k < period; ++k) {
+      lengths.push_back(RealDuration::from_ps(80e9 + double((seed * 37 + k * 53) % 200) * 1e9));
+      delays.push_back(lengths.back() - RealDuration::from_ps(saved));
+    }
+    const double whole = staleness(Objective::kSquared, mixing, lengths, RealDuration{}).ps;
+    EXPECT_NEAR(staleness(Objective::kSquaredStreamed, mixing, lengths, delays).ps, whole - saved,
+                1e-9 * whole)
+        << "seed " << seed;
+  }
 }
 
 }  // namespace

@@ -29,27 +29,39 @@ std::optional<Objective> objective_named(std::string_view name) {
 
 RealDuration staleness(Objective objective, const Mixing& mixing,
                        const std::vector<RealDuration>& lengths, RealDuration streamed_delay) {
+  return staleness(objective, mixing, lengths,
+                   std::vector<RealDuration>(lengths.size(), streamed_delay));
+}
+
+RealDuration staleness(Objective objective, const Mixing& mixing,
+                       const std::vector<RealDuration>& lengths,
+                       const std::vector<RealDuration>& streamed_delays) {
   if (mixing.phases.empty()) return RealDuration::from_ps(std::numeric_limits<double>::infinity());
   COTILLION_CHECK(mixing.phases.size() == lengths.size());
+  COTILLION_CHECK(streamed_delays.size() == lengths.size());
   const bool squared = objective == Objective::kSquared || objective == Objective::kSquaredStreamed;
   const bool streamed =
       objective == Objective::kPaperStreamed || objective == Objective::kSquaredStreamed;
 
-  std::vector<double> durations;
   double period = 0;
-  for (const RealDuration length : lengths) {
-    durations.push_back(length.ps);
-    period += length.ps;
+  // How long what a round left is held: through the next round; streamed, from this round's merges
+  // to the next one's.
+  std::vector<double> held;
+  for (std::size_t p = 0; p < lengths.size(); ++p) {
+    period += lengths[p].ps;
+    const double later = streamed_delays[(p + 1) % lengths.size()].ps - streamed_delays[p].ps;
+    held.push_back(streamed ? lengths[p].ps + later : lengths[p].ps);
   }
   if (period == 0) return {};
   double total = 0;
   for (std::size_t p = 0; p < lengths.size(); ++p) {
     const PhaseCurves& curves = mixing.phases[p];
     const SurvivalCurve& curve = squared ? curves.squared : curves.absolute;
-    double age = durations[p] / 2 + weighted_area(curve, int(p), durations);
+    double age = lengths[p].ps / 2 + weighted_area(curve, int(p), held, streamed ? 0 : 1);
+    // What is new is held whole until it merges.
     if (streamed && !curve.values.empty())
-      age += streamed_delay.ps - durations[(p + 1) % durations.size()];
-    total += durations[p] * age;
+      age += streamed_delays[(p + 1) % lengths.size()].ps - held[p];
+    total += lengths[p].ps * age;
   }
   return RealDuration::from_ps(total / period);
 }

@@ -29,11 +29,17 @@ inline constexpr std::array kObjectives = {Objective::kPaper, Objective::kSquare
 // in round p weighs as much as the round is long, is half that old at its end, and is then
 // held through the rounds that follow. With equal lengths T it is T(A + ½). `streamed_delay`
 // is d: the time from a fragment's snapshot to its merge; in the streamed forms it replaces
-// the round through which a new generation would wait whole. Infinite when islands never
-// connect.
+// the round through which a new generation would wait whole, and what one round left is held
+// until the next one's merge, from d after its start to d after the next one's. Infinite when
+// islands never connect.
 [[nodiscard]] RealDuration staleness(Objective objective, const Mixing& mixing,
                                      const std::vector<RealDuration>& lengths,
                                      RealDuration streamed_delay);
+
+// The same with a delay d of each round.
+[[nodiscard]] RealDuration staleness(Objective objective, const Mixing& mixing,
+                                     const std::vector<RealDuration>& lengths,
+                                     const std::vector<RealDuration>& streamed_delays);
 
 // The same for rounds of one length, when the area is known.
 [[nodiscard]] RealDuration staleness_of_equal_rounds(Objective objective, RealDuration length,
