@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "base/infinity.hpp"
+#include "plan/tail_watch.hpp"
 
 namespace cotillion {
 namespace {
@@ -15,9 +16,6 @@ namespace {
 // kUnsettled to below kSettled in one round on maps of the size we accept.
 constexpr double kSettled = 1e-13;
 constexpr double kUnsettled = 1e-5;
-constexpr double kTailError = 1e-13;     // relative error of A allowed when closing a tail
-constexpr double kNoFall = 1e-12;        // a relative fall per period below this is none
-constexpr int kPeriodsWithoutFall = 64;  // as many of these in a row: it never settles
 // Beyond this the tail is closed with the ratio known so far and the area marked approximate.
 constexpr std::int64_t kWorkMax = 4'000'000'000;  // matrix elements touched, per schedule
 constexpr std::int64_t kMixingRoundsMax = 2'000'000;
@@ -99,29 +97,6 @@ class Portfolio {
   const std::vector<double>& target_;
   std::vector<double> phi_;
   std::vector<double> mixed_;
-};
-
-// Watches the sums of successive periods of a curve until they fall by a constant factor, so
-// that the rest is a geometric series known to kTailError.
-class TailWatch {
- public:
-  // Takes the sum of the latest period; true once the tail is known.
-  bool settled_into(double period_sum, double area) {
-    const double ratio = last_sum_ > 0 ? period_sum / last_sum_ : 0;
-    const double fall = 1 - ratio;
-    const double error = period_sum * std::fabs(ratio - ratio_) / (fall * fall);
-    steady_ = last_sum_ > 0 && fall > kNoFall && error < kTailError * area ? steady_ + 1 : 0;
-    stuck_ = last_sum_ > 0 && fall <= kNoFall ? stuck_ + 1 : 0;
-    ratio_ = ratio;
-    last_sum_ = period_sum;
-    return steady_ >= 3 || period_sum < kTailError * 1e-3;
-  }
-  [[nodiscard]] double ratio() const { return ratio_; }
-  [[nodiscard]] bool stuck() const { return stuck_ >= kPeriodsWithoutFall; }
-
- private:
-  double last_sum_ = 0, ratio_ = 0;
-  int steady_ = 0, stuck_ = 0;
 };
 
 struct PhaseResult {
