@@ -91,14 +91,15 @@ int exit_code(const Plan& plan) {
 }
 
 // Writes and prints; `json` is the plan's, `text` what people read.
-void hand_over(const PlanOptions& options, const Json& json, const Candidates& candidates,
-               std::string text) {
+void hand_over(const PlanOptions& options, const NetworkModel& network, const Plan& plan,
+               const Json& json, const Candidates& candidates, std::string text) {
   if (!options.output.empty()) {
     write_file(options.output, json.dump(1) + "\n");
     text += fmt::format("plan written to {}\n", options.output);
   }
   if (!options.json) return print(text);
   Json printed = json;
+  if (!plan.settings.relax.any()) add_relaxed(printed, network, plan);
   add_json(printed, candidates);
   print_json(printed);
 }
@@ -107,7 +108,7 @@ void hand_over(const PlanOptions& options, const Json& json, const Candidates& c
 int price(const PlanOptions& options, const NetworkModel& network, Provenance made_by) {
   const Schedule schedule = load_schedule(options, network.map(), network.routes(), made_by);
   const Plan plan = make_plan(network, schedule, plan_settings(options, network.map()));
-  hand_over(options, to_json(network, plan, made_by), {{plan}, {}},
+  hand_over(options, network, plan, to_json(network, plan, made_by), {{plan}, {}},
             plan_text(network, plan, options.full));
   return exit_code(plan);
 }
@@ -140,7 +141,7 @@ int search_and_write(const PlanOptions& options, const NetworkModel& network, Pr
   Json json = to_json(network, result.plan, made_by);
   json["search"] = search_json(result, conduct);
   json["why"] = why_json(reasons);
-  hand_over(options, json, candidates,
+  hand_over(options, network, result.plan, json, candidates,
             text_of(network, candidates) + "\n" + plan_text(network, result.plan, options.full) +
                 search_text(result, conduct) + why_text(result, reasons));
   return exit_code(result.plan);

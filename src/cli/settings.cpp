@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
@@ -61,6 +62,20 @@ std::vector<std::string> all_before_one(std::vector<std::string> texts) {
   return texts;
 }
 
+// "2%", below 100 %.
+double share_of(const std::string& text) {
+  const std::size_t percent = text.find('%');
+  double value = -1;
+  if (percent != std::string::npos && percent + 1 == text.size()) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + percent, value);
+    if (error != std::errc() || end != text.data() + percent) value = -1;
+  }
+  if (value >= 0 && value < 100) return value / 100;
+  throw Stop{kUsedWrongly, fmt::format("--headroom: '{}' is no share below 100 %; write for "
+                                       "example \"2%\"",
+                                       shown(text))};
+}
+
 bool progress_shown = false;
 
 }  // namespace
@@ -105,6 +120,13 @@ void add_map_settings(CLI::App& verb, Settings& settings) {
                   "Time of one local training step (default 169ms)");
   verb.add_flag("--whole-steps", settings.whole_steps,
                 "Make rounds last a whole number of local steps");
+  verb.add_option("--relax", settings.relax,
+                  "What plans may do that the paper's core model does not: lengths (each round as "
+                  "long as it needs), overlap (the next round begins while this one flies), routes "
+                  "(trees around full lanes), or all; several with commas");
+  verb.add_option("--headroom", settings.headroom,
+                  "Where rounds overlap, the share of every lane that is left to resends "
+                  "(default 0%)");
   verb.add_flag("--json", settings.json, "Print one JSON object instead of text");
 }
 
@@ -150,6 +172,18 @@ PlanSettings plan_settings(const Settings& settings, const Map& map) {
                            "squared-streamed",
                            shown(settings.objective))};
   plan.objective = *objective;
+  const auto relaxed = relaxations_named(settings.relax);
+  if (!relaxed) throw Stop{kUsedWrongly, "--relax: " + relaxed.error().message};
+  plan.relax = *relaxed;
+  plan.headroom = share_of(settings.headroom);
+  if (plan.headroom > 0 && !plan.relax.overlap)
+    throw Stop{kUsedWrongly,
+               "--headroom: lanes are never full between rounds; it goes with "
+               "--relax overlap"};
+  if (plan.whole_steps && plan.relax.overlap)
+    throw Stop{kUsedWrongly,
+               "--whole-steps: rounds that overlap begin when bytes have passed, not "
+               "when steps end; leave one of the two out"};
   if (!settings.egress_cap.empty())
     plan.egress_most.assign(map.islands.size(), std::numeric_limits<double>::infinity());
   for (const std::string& text : all_before_one(settings.egress_cap))

@@ -24,6 +24,8 @@ struct Settings {
   std::string step_time = "169ms";
   bool whole_steps = false;
   std::vector<std::string> egress_cap;
+  std::string relax;
+  std::string headroom = "0%";
   bool json = false;
 };
 

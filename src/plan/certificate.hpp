@@ -1,7 +1,9 @@
 // The answer, checked against the question. A certificate knows nothing of walks, envelopes or
 // shapes: it takes the offsets and rates of a plan and holds them to the paper's constraints as
 // they are printed (Equations completionconstraint and memoryconstraint) and to the capacity of
-// every lane, shared equally. make_plan ends the program if its own answer fails.
+// every lane, shared equally. Of relaxed plans it checks trees, lengths, and, where rounds overlap,
+// what lanes and edges carry at every moment and in which order each island copies and merges.
+// make_plan ends the program if its own answer fails.
 #pragma once
 
 #include <string>

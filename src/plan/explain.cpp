@@ -31,6 +31,25 @@ Bytes rounded_up(double bytes) {
   return {std::int64_t(std::ceil(bytes / unit) * unit)};
 }
 
+Duration flight_of(const PlannedClique& clique, IslandId receiver, IslandId sender) {
+  for (const Arrival& arrival : stream_from(clique, sender).receivers)
+    if (arrival.receiver == receiver) return arrival.latency;
+  return {};
+}
+
+// Where rounds overlap, times follow from all rounds together.
+std::string explain_overlapped(const NetworkModel& network, const PlannedClique& clique) {
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < clique.sums.size(); ++i)
+    if (clique.sums[i] > clique.sums[last]) last = i;
+  return fmt::format(
+      "Each stream takes {} to pass at {}, limited by {}. The last sum begins to reach {} {} after "
+      "the round begins and has come in after {}; the next round does not wait for it.",
+      to_text(clique.serialisation), to_text(clique.rate), binding_phrase(network, clique),
+      network.map().islands[clique.islands[last]].name, to_text(clique.sums[last]),
+      to_text(clique.price));
+}
+
 std::string explain_infeasible(const NetworkModel& network, const PlannedClique& clique) {
   const Map& map = network.map();
   const Binding& binding = clique.binding;
@@ -100,6 +119,7 @@ std::string explain_price(const NetworkModel& network, const PlannedClique& cliq
   if (clique.islands.size() == 1)
     return fmt::format("{} sits out.", map.islands[clique.islands[0]].name);
   if (!clique.feasible) return explain_infeasible(network, clique);
+  if (!clique.sums.empty()) return explain_overlapped(network, clique);
 
   const auto name = [&](IslandId island) -> const std::string& { return map.islands[island].name; };
   std::string text;
@@ -118,7 +138,7 @@ std::string explain_price(const NetworkModel& network, const PlannedClique& cliq
     }
   }
   const Stream& last = stream_from(clique, binding.last_sender);
-  const Duration flight = network.latency(binding.last_receiver, binding.last_sender);
+  const Duration flight = flight_of(clique, binding.last_receiver, binding.last_sender);
   text += fmt::format(
       "Its stream then flies {} to {} and takes {} to pass at {}, limited by {}: "
       "{:.1f} + {:.1f} + {:.1f} = {}.",

@@ -11,6 +11,7 @@
 #include "plan/mixing.hpp"
 #include "plan/network_model.hpp"
 #include "plan/objective.hpp"
+#include "plan/relaxations.hpp"
 
 namespace cotillion {
 
@@ -23,6 +24,8 @@ struct PlanSettings {
   // The most that each island may send, bytes per second; infinite where it does not matter.
   // Rounds are made longer than the exchange rather than exceed it. Empty: nobody has a cap.
   std::vector<double> egress_most;
+  Relaxations relax;    // of the core model; none: the paper's
+  double headroom = 0;  // where rounds overlap: a share of every lane that is left to resends
 };
 
 // Until the next round starts, when the exchange takes `round`: slack added, then whole steps.
@@ -78,9 +81,16 @@ struct PlannedClique {
   RealDuration price;          // T_c
   BitsPerSecond rate;          // of its streams, on the wire
   RealDuration serialisation;  // D/b
+  // Where rounds overlap: by member, when the sum into it begins to arrive, from the start of the
+  // round. Empty where a round ends before the next begins: a sum then begins with its last
+  // arrival.
+  std::vector<RealDuration> sums;
   Binding binding;
   std::vector<Stream> streams;  // by sender; none for a clique of one
 };
+
+// When the sum into a member begins to reach it, from the start of the round.
+[[nodiscard]] RealDuration sum_begins(const PlannedClique& clique, std::size_t member);
 
 struct LaneUse {
   LaneId lane = 0;
@@ -111,6 +121,7 @@ struct Plan {
   bool runnable = true;
   RealDuration round;           // T
   RealDuration streamed_delay;  // d
+  bool overlapped = false;      // rounds begin before the ones before them have ended
   Mixing mixing;
   std::vector<RealDuration> objectives;  // by kObjectives; infinite when islands never connect
   std::vector<PlannedRound> rounds;
@@ -121,8 +132,10 @@ struct Plan {
     return objectives[std::size_t(which)];
   }
   [[nodiscard]] RealDuration staleness() const { return objective(settings.objective); }
+  // The mean length of a round in the steady state.
+  [[nodiscard]] RealDuration mean_length() const;
   // H: local steps in a round.
-  [[nodiscard]] double steps_per_round() const { return rounds[0].length / settings.step_time; }
+  [[nodiscard]] double steps_per_round() const { return mean_length() / settings.step_time; }
 };
 
 // Prices every clique of every round, sets T to the dearest, and scores the schedule. An

@@ -1,170 +1,176 @@
-// The paper's five steps for one schedule: route and share (streams), price each clique
-// (clique_price), take the dearest as T, score (mixing, objective); then the certificate.
+// The passes for one schedule: ways (ways, reroute, detours), rates and prices (round_price), times
+// (round_lengths, overlap), score (mixing, objective); then the certificate. The paper is the
+// default of each; a relaxation offers one more choice, and the best plan wins, the paper's on
+// ties.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/check.hpp"
-#include "base/wide.hpp"
+#include "base/infinity.hpp"
 #include "plan/certificate.hpp"
-#include "plan/clique_price.hpp"
+#include "plan/decided_ways.hpp"
+#include "plan/overlap.hpp"
 #include "plan/plan.hpp"
-#include "plan/streams.hpp"
+#include "plan/planned_round.hpp"
+#include "plan/round_lengths.hpp"
 
 namespace cotillion {
 namespace {
 
-std::vector<Wait> waits_of(const std::vector<ChainStep>& steps, const Clique& clique) {
-  std::vector<Wait> waits;
-  for (const ChainStep& step : steps)
-    waits.push_back(
-        {clique.islands[step.leader], clique.islands[step.waiter], clique.islands[step.receiver]});
-  return waits;
-}
-
-// Whose streams use a lane in this round.
-std::vector<IslandId> senders_on(const NetworkModel& network, const Round& round, LaneId lane) {
-  std::vector<IslandId> senders;
-  for (const Clique& clique : round.cliques)
-    for (int j = 0; j < clique.size() && clique.size() > 1; ++j) {
-      const StreamRoute route = route_stream(network, clique, j);
-      if (std::find(route.tree.begin(), route.tree.end(), lane) != route.tree.end())
-        senders.push_back(clique.islands[j]);
-    }
-  std::sort(senders.begin(), senders.end());
-  return senders;
-}
-
-Binding binding_of(const NetworkModel& network, const Round& round, const Clique& clique,
-                   const RateBound& bound, const CliquePrice& price) {
-  Binding binding;
-  binding.lane = bound.lane;
-  binding.lane_streams = bound.streams;
-  binding.bound = bound.rate;
-  if (!is_access(network.map(), bound.lane))
-    binding.lane_senders = senders_on(network, round, bound.lane);
-  if (!price.feasible) {
-    binding.kind = Binding::Kind::kInfeasible;
-    binding.cycle = waits_of(price.cycle, clique);
-    binding.cycle_excess = price.cycle_excess;
-    return binding;
-  }
-  if (price.throttled)
-    binding.kind = Binding::Kind::kMemory;
-  else if (is_access(network.map(), bound.lane))
-    binding.kind = Binding::Kind::kAccess;
-  else
-    binding.kind = Binding::Kind::kLink;
-  binding.chain = waits_of(price.chain, clique);
-  binding.last_sender = clique.islands[price.last_sender];
-  binding.last_receiver = clique.islands[price.last_receiver];
-  return binding;
-}
-
-Stream stream_of(const NetworkModel& network, const Clique& clique, int sender, RealDuration offset,
-                 BitsPerSecond rate) {
-  Stream stream;
-  stream.sender = clique.islands[sender];
-  stream.offset = offset;
-  stream.rate = rate;
-  stream.payload = network.payload();
-  StreamRoute route = route_stream(network, clique, sender);
-  stream.tree = std::move(route.tree);
-  stream.copies = std::move(route.copies);
-  for (const IslandId receiver : clique.islands)
-    if (receiver != stream.sender)
-      stream.receivers.push_back({receiver, network.latency(receiver, stream.sender)});
-  return stream;
-}
-
-PlannedClique plan_clique(const NetworkModel& network, const Round& round, const Clique& clique,
-                          const RateBound& bound, PriceScratch& scratch) {
-  PlannedClique planned;
-  planned.islands = clique.islands;
-  planned.weights = clique.weights;
-  // Only an edge needs to tell contributors apart.
-  planned.runnable = clique.size() <= kCliqueMembersMax || !network.technology().aggregation;
-  if (clique.size() == 1) return planned;
-
-  Demand demand;
-  demand.payload = double(network.payload().count);
-  demand.pace_least = ps_per_byte(bound.rate) * network.wire_factor();
-  for (const IslandId island : clique.islands) demand.memory.push_back(network.memory(island));
-  CliqueLatencies latencies;
-  network.latencies(clique, latencies);
-  const CliquePrice price = price_clique(latencies, demand, scratch);
-
-  planned.feasible = price.feasible;
-  planned.binding = binding_of(network, round, clique, bound, price);
-  if (!price.feasible) return planned;
-  planned.price = price.price;
-  // Exactly the bound when nothing slows the clique down, not the bound after two divisions.
-  planned.rate = price.throttled ? rate_of_pace(price.pace / network.wire_factor()) : bound.rate;
-  planned.serialisation = RealDuration::from_ps(demand.payload * price.pace);
-  for (int j = 0; j < clique.size(); ++j)
-    planned.streams.push_back(stream_of(network, clique, j, price.offsets[j], planned.rate));
-  return planned;
-}
-
-// What edges and lanes carry in a round whose streams are known.
-void account(const NetworkModel& network, const RoundRates& rates, PlannedRound& round) {
-  const Map& map = network.map();
-  const Bytes wire = wire_bytes(map.edge, network.payload());
-  std::vector<LaneUse> use(map.lane_count());
-  for (std::size_t c = 0; c < round.cliques.size(); ++c)
-    for (const LaneLoad& load : rates.cliques[c]) {
-      LaneUse& lane = use[load.lane];
-      lane.streams += load.streams;
-      lane.rate.value += load.streams * round.cliques[c].rate.value;
-      const Int128 bytes = lane.bytes.count + Int128(load.streams) * wire.count;
-      lane.bytes = {std::int64_t(std::min<Int128>(bytes, INT64_MAX))};
-    }
-  for (LaneId lane = 0; lane < map.lane_count(); ++lane)
-    if (use[lane].streams > 0) {
-      use[lane].lane = lane;
-      round.lanes.push_back(use[lane]);
-    }
-
-  std::vector<double> held(map.aggregators.size(), 0);  // bytes of payload
-  for (const PlannedClique& clique : round.cliques)
-    for (const IslandId island : clique.islands)
-      if (clique.islands.size() > 2 && network.aggregates(island))
-        held[network.edge(island)] +=
-            std::min(double(network.payload().count), edge_memory_needed(network, clique, island));
-  for (std::size_t a = 0; a < held.size(); ++a) {
-    const EdgeSpec& spec = map.aggregators[a].spec;
-    const double slots = held[a] * double(spec.slot.count) / double(spec.chunk.count);
-    if (network.technology().aggregation)
-      round.edges.push_back({AggregatorId(a), Bytes{std::int64_t(std::ceil(slots))}});
-  }
-}
-
-// d: from a fragment's snapshot to its merge. An island's own surplus weight on its own
-// generation lasts until it merges too, so the island itself counts among the senders.
-RealDuration delay_when_streamed(const Plan& plan) {
+// d of one round: from a fragment's snapshot to its merge. An island's own surplus weight on its
+// own generation lasts until it merges too, so the island itself counts among the senders.
+RealDuration delay_of(const PlannedRound& round, int fragments) {
   double longest = 0;
-  for (const PlannedRound& round : plan.rounds)
-    for (const PlannedClique& clique : round.cliques) {
-      double first = std::numeric_limits<double>::infinity(), last = 0;
-      for (const Stream& stream : clique.streams) {
-        first = std::min(first, stream.offset.ps);
-        for (const Arrival& arrival : stream.receivers)
-          last = std::max(last, stream.offset.ps + double(arrival.latency.ps));
-      }
-      if (clique.streams.empty()) continue;
-      longest = std::max(longest, last - first + clique.serialisation.ps / plan.settings.fragments);
+  for (const PlannedClique& clique : round.cliques) {
+    double first = kInfinity, last = 0;
+    for (const Stream& stream : clique.streams) {
+      first = std::min(first, stream.offset.ps);
+      for (const Arrival& arrival : stream.receivers)
+        last = std::max(last, stream.offset.ps + double(arrival.latency.ps));
     }
+    if (clique.streams.empty()) continue;
+    longest = std::max(longest, last - first + clique.serialisation.ps / fragments);
+  }
   return RealDuration::from_ps(longest);
 }
 
-// Copies of the payload that each island emits in a period.
-std::vector<int> payloads_sent(const NetworkModel& network, const Plan& plan) {
-  std::vector<int> sent(network.map().islands.size(), 0);
-  for (const PlannedRound& round : plan.rounds)
-    for (const PlannedClique& clique : round.cliques)
-      for (const Stream& stream : clique.streams) sent[stream.sender] += stream.copies.front();
-  return sent;
-}
+// One schedule on one network under one set of settings.
+class Planning {
+ public:
+  Planning(const NetworkModel& network, const Schedule& schedule, const PlanSettings& settings,
+           const Mixing* known)
+      : network_(network),
+        schedule_(schedule),
+        settings_(settings),
+        mixing_(known != nullptr ? *known : mix(schedule, network.map().island_count())) {}
+
+  Plan best() {
+    std::vector<PricedRound> shortest;
+    for (const Round& round : schedule_.rounds)
+      shortest.push_back(price_round(network_, round, shortest_ways(network_, round), scratch_));
+    Plan best = barrier(shortest);
+    if (!settings_.relax.any() || mixing_.phases.empty()) return best;
+    if (settings_.relax.overlap) offer(overlapped(shortest), best);
+    if (settings_.relax.routes) {
+      const RoundAim barrier_aim;
+      offer(barrier(decided(shortest, barrier_aim)), best);
+      if (settings_.relax.overlap) {
+        const RoundAim aim{true, is_squared() ? mixing_.area_squared : mixing_.area,
+                           overlap_fragments(settings_)};
+        offer(overlapped(decided(shortest, aim)), best);
+      }
+    }
+    return best;
+  }
+
+ private:
+  [[nodiscard]] bool is_squared() const {
+    return settings_.objective == Objective::kSquared ||
+           settings_.objective == Objective::kSquaredStreamed;
+  }
+
+  static void offer(std::optional<Plan> plan, Plan& best) {
+    if (plan && plan->feasible && (!best.feasible || plan->staleness() < best.staleness()))
+      best = std::move(*plan);
+  }
+
+  // A round ends before the next begins.
+  [[nodiscard]] Plan barrier(const std::vector<PricedRound>& priced) const {
+    Plan plan = untimed_plan(network_, schedule_, settings_, mixing_, priced);
+    const std::vector<RealDuration> lengths =
+        settings_.relax.lengths && plan.feasible ? own_lengths(plan) : equal_lengths(plan);
+    RealDuration start;
+    for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
+      PlannedRound& round = plan.rounds[k];
+      round.start = settings_.relax.lengths ? start : lengths[k] * double(k);
+      round.length = lengths[k];
+      start = start + round.length;
+      plan.streamed_delay = std::max(plan.streamed_delay, delay_of(round, settings_.fragments));
+    }
+    for (const Objective objective : kObjectives)
+      plan.objectives.push_back(
+          !plan.feasible ? RealDuration::from_ps(kInfinity)
+          : settings_.relax.lengths
+              ? staleness(objective, plan.mixing, lengths, delays_of(plan))
+              : staleness(objective, plan.mixing, lengths, plan.streamed_delay));
+    return plan;
+  }
+
+  [[nodiscard]] std::vector<RealDuration> equal_lengths(const Plan& plan) const {
+    const RealDuration length = round_length(
+        network_, settings_, plan.round, payloads_sent(network_, plan), int(plan.rounds.size()));
+    return std::vector<RealDuration>(plan.rounds.size(), length);
+  }
+
+  [[nodiscard]] std::vector<RealDuration> delays_of(const Plan& plan) const {
+    std::vector<RealDuration> delays;
+    for (const PlannedRound& round : plan.rounds)
+      delays.push_back(delay_of(round, settings_.fragments));
+    return delays;
+  }
+
+  // Each round as long as it needs, all stretched alike where islands may not send as much.
+  [[nodiscard]] std::vector<RealDuration> own_lengths(const Plan& plan) const {
+    std::vector<RealDuration> least;
+    for (const PlannedRound& round : plan.rounds)
+      least.push_back(round_length(round.planned, settings_));
+    std::vector<RealDuration> lengths =
+        best_lengths(settings_.objective, mixing_, std::move(least), delays_of(plan));
+    RealDuration period;
+    for (const RealDuration length : lengths) period = period + length;
+    const RealDuration mean = round_length(network_, settings_, RealDuration(),
+                                           payloads_sent(network_, plan), int(lengths.size()));
+    const double stretch = std::max(1.0, mean * double(lengths.size()) / period);
+    for (RealDuration& length : lengths) {
+      length = length * stretch;
+      if (settings_.whole_steps && stretch > 1)
+        length = round_length(length - settings_.slack, settings_);
+    }
+    return lengths;
+  }
+
+  // At the paces that are best when rounds end, and at those that the network would allow.
+  [[nodiscard]] std::optional<Plan> overlapped(std::vector<PricedRound> priced) const {
+    std::optional<Plan> best = overlap(network_, schedule_, settings_, mixing_, priced);
+    bool throttled = false;
+    for (std::size_t k = 0; k < priced.size(); ++k)
+      for (std::size_t c = 0; c < priced[k].prices.size(); ++c) {
+        CliquePrice& price = priced[k].prices[c];
+        throttled = throttled || price.throttled;
+        price.throttled = false;
+        if (priced[k].rates.bounds[c].lane >= 0)
+          price.pace = ps_per_byte(priced[k].rates.bounds[c].rate) * network_.wire_factor();
+      }
+    if (!throttled) return best;
+    auto other = overlap(network_, schedule_, settings_, mixing_, std::move(priced));
+    if (other && (!best || other->staleness() < best->staleness())) return other;
+    return best;
+  }
+
+  // Ways that are better than the shortest, where there are any. A round that is not the longest
+  // keeps its shortest ways, unless its own length counts.
+  [[nodiscard]] std::vector<PricedRound> decided(const std::vector<PricedRound>& shortest,
+                                                 const RoundAim& aim) const {
+    std::vector<PricedRound> rounds = shortest;
+    double longest = 0;
+    for (std::size_t k = 0; k < rounds.size(); ++k) {
+      if (auto better = decided_ways(network_, schedule_.rounds[k], shortest[k], aim))
+        rounds[k] = std::move(*better);
+      longest = std::max(longest, rounds[k].price_ps());
+    }
+    if (!aim.overlap && !settings_.relax.lengths)
+      for (std::size_t k = 0; k < rounds.size(); ++k)
+        if (shortest[k].price_ps() <= longest) rounds[k] = shortest[k];
+    return rounds;
+  }
+
+  const NetworkModel& network_;
+  const Schedule& schedule_;
+  const PlanSettings& settings_;
+  const Mixing mixing_;
+  mutable PriceScratch scratch_;
+};
 
 }  // namespace
 
@@ -190,40 +196,7 @@ RealDuration round_length(const NetworkModel& network, const PlanSettings& setti
 Plan make_plan(const NetworkModel& network, const Schedule& schedule, const PlanSettings& settings,
                const Mixing* known) {
   COTILLION_CHECK(!schedule.rounds.empty() && settings.fragments >= 1);
-  Plan plan;
-  plan.schedule = schedule.name;
-  plan.settings = settings;
-  plan.network = network.settings();
-  PriceScratch scratch;
-  for (const Round& round : schedule.rounds) {
-    const RoundRates rates = rates_of(network, round);
-    PlannedRound planned;
-    for (std::size_t c = 0; c < round.cliques.size(); ++c) {
-      planned.cliques.push_back(
-          plan_clique(network, round, round.cliques[c], rates.bounds[c], scratch));
-      const PlannedClique& clique = planned.cliques.back();
-      plan.feasible = plan.feasible && clique.feasible;
-      plan.runnable = plan.runnable && clique.runnable;
-      planned.planned = std::max(planned.planned, clique.price);
-    }
-    plan.round = std::max(plan.round, planned.planned);
-    account(network, rates, planned);
-    plan.rounds.push_back(std::move(planned));
-  }
-  plan.mixing = known != nullptr ? *known : mix(schedule, network.map().island_count());
-
-  const RealDuration length = round_length(network, settings, plan.round,
-                                           payloads_sent(network, plan), int(plan.rounds.size()));
-  for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
-    plan.rounds[k].start = length * double(k);
-    plan.rounds[k].length = length;
-  }
-  plan.streamed_delay = delay_when_streamed(plan);
-  const std::vector<RealDuration> lengths(plan.rounds.size(), length);
-  for (const Objective objective : kObjectives)
-    plan.objectives.push_back(plan.feasible
-                                  ? staleness(objective, plan.mixing, lengths, plan.streamed_delay)
-                                  : RealDuration::from_ps(std::numeric_limits<double>::infinity()));
+  Plan plan = Planning(network, schedule, settings, known).best();
   const Certificate certificate = check_plan(network, plan);
   if (!certificate.broken.empty())
     check_failed(certificate.broken.front().c_str(), __FILE__, __LINE__);

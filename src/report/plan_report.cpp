@@ -7,6 +7,7 @@
 
 #include "base/table.hpp"
 #include "plan/explain.hpp"
+#include "plan/replay.hpp"
 
 namespace cotillion {
 namespace {
@@ -100,6 +101,26 @@ std::string mixing_text(const Mixing& mixing) {
                      mixing.approximate ? " (too slowly to follow; A is approximate)" : "");
 }
 
+// What the relaxations made of the rounds.
+std::string relaxed_text(const NetworkModel& network, const Plan& plan) {
+  std::string text = "relaxed:";
+  for (const std::string_view name : to_names(plan.settings.relax))
+    text += fmt::format(" {}", name);
+  text += fmt::format("   a round every {:.1f} ms", plan.mean_length().ms());
+  if (plan.rounds.size() > 1) {
+    text += " on average (";
+    for (std::size_t k = 0; k < plan.rounds.size(); ++k)
+      text += fmt::format("{}{:.1f}", k > 0 ? ", " : "", plan.rounds[k].length.ms());
+    text += ")";
+  }
+  text += plan.overlapped ? "; each begins while the one before it flies\n" : "\n";
+  text += "exact ms:     ";
+  const std::vector<RealDuration> exact = exact_staleness(network, plan);
+  for (const Objective objective : kObjectives)
+    text += fmt::format("  {} {:.1f}", to_name(objective), exact[std::size_t(objective)].ms());
+  return text + "  (counted from every copy and merge)\n";
+}
+
 std::string verdict_text(const NetworkModel& network, const Plan& plan) {
   std::string text;
   const auto area = [](double a) {
@@ -123,7 +144,9 @@ std::string verdict_text(const NetworkModel& network, const Plan& plan) {
     text += fmt::format("  (streamed: {} fragments, d = {})\n", plan.settings.fragments,
                         to_text(plan.streamed_delay));
     const RealDuration length = plan.rounds[0].length;
-    if (length > plan.round) {
+    if (plan.settings.relax.any()) {
+      text += relaxed_text(network, plan);
+    } else if (length > plan.round) {
       // Without a cap a round would be this long; what is more is its doing.
       const bool capped = length > round_length(plan.round, plan.settings);
       text += fmt::format("rounds start every {:.1f} ms ({}{})\n", length.ms(),

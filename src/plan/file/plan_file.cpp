@@ -5,6 +5,7 @@
 
 #include "plan/explain.hpp"
 #include "plan/file/plan_numbers.hpp"
+#include "plan/replay.hpp"
 
 namespace cotillion {
 namespace {
@@ -154,6 +155,14 @@ Json clique_json(const NetworkModel& network, const PlannedClique& clique) {
   note_exact(json, {{"price_ms", clique.price.ps},
                     {"rate_gbps", clique.rate.value},
                     {"serialisation_ms", clique.serialisation.ps}});
+  if (!clique.sums.empty()) {
+    Json& sums = json["sums"] = Json::array();
+    for (std::size_t i = 0; i < clique.sums.size(); ++i) {
+      sums.push_back(
+          {{"island", map.islands[clique.islands[i]].name}, {"sum_ms", clique.sums[i].ms()}});
+      note_exact(sums.back(), {{"sum_ms", clique.sums[i].ps}});
+    }
+  }
   return json;
 }
 
@@ -241,6 +250,17 @@ Json to_json(const Provenance& provenance) {
           {"inputs", inputs}};
 }
 
+void add_relaxed(Json& json, const NetworkModel& network, const Plan& plan) {
+  json["relax"] = to_names(plan.settings.relax);
+  json["period_ms"] = plan.feasible ? Json(plan.mean_length().ms()) : Json(nullptr);
+  // What the outermost object would have under "exact" stands under "unrounded".
+  if (json.contains("exact")) json["unrounded"]["exact"] = std::move(json["exact"]);
+  Json& exact = json["exact"] = Json::object();
+  const std::vector<RealDuration> values = exact_staleness(network, plan);
+  for (const Objective objective : kObjectives)
+    exact[std::string(to_name(objective))] = number_or_null(values[std::size_t(objective)].ms());
+}
+
 Json to_json(const NetworkModel& network, const Plan& plan, const Provenance& provenance) {
   const Map& map = network.map();
   Json json = to_json(provenance);
@@ -276,6 +296,11 @@ Json to_json(const NetworkModel& network, const Plan& plan, const Provenance& pr
   if (plan.feasible) note_exact(json, {{"streamed_delay_ms", plan.streamed_delay.ps}});
   for (const Objective objective : kObjectives)
     note_exact(json, {{to_name(objective).data(), plan.objective(objective).ps}});
+  if (plan.settings.relax.any()) {
+    json["headroom"] = plan.settings.headroom;
+    json["overlapped"] = plan.overlapped;
+    add_relaxed(json, network, plan);
+  }
   json["survival"] = survival_json(plan.mixing);
   Json& rounds = json["rounds"] = Json::array();
   for (const PlannedRound& round : plan.rounds) rounds.push_back(round_json(network, plan, round));

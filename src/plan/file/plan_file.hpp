@@ -37,6 +37,10 @@ struct Ingress {
 [[nodiscard]] Json to_json(const NetworkModel& network, const Plan& plan,
                            const Provenance& provenance);
 
+// Adds relax[], period_ms and exact: what a relaxed plan's file has, and what is printed of every
+// plan.
+void add_relaxed(Json& json, const NetworkModel& network, const Plan& plan);
+
 // [latitude, longitude], or null.
 [[nodiscard]] Json coordinates_json(const std::optional<Coordinates>& at);
 

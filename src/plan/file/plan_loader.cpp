@@ -27,19 +27,20 @@ constexpr double kLoaderRounding = 1e-9;
 constexpr std::string_view kRead =
     "absolute aggregation aggregators area area_approximate area_squared at bytes certificate "
     "chain chunk_bytes cliques commit constraints coordinates copies cycle cycle_excess_ms "
-    "decay_per_round edge exact feasible fragments framing_bytes from ingress ingress_ms inputs "
-    "island islands kind label lane lanes last_flight latency_ms leader length_ms limit links "
-    "map memory_bytes memory_peak_bytes multicast name network objective objectives offset_ms "
-    "paper paper-streamed payload_bytes planned_ms price_ms rate_gbps receiver receivers region "
-    "resend_bytes round_ms rounds routers runnable schedule seed sender senders "
-    "serialisation_ms serves settles_after_rounds ships_state slack_ms slot_bytes squared "
-    "squared-streamed start_ms step_ms streamed_delay_ms streams summed_at survival technology "
-    "throttled to tree version waiter weights worst_relative_excess";
+    "decay_per_round edge exact feasible fragments framing_bytes from headroom ingress ingress_ms "
+    "inputs island islands kind label lane lanes last_flight latency_ms leader length_ms limit "
+    "links map memory_bytes memory_peak_bytes multicast name network objective objectives "
+    "offset_ms overlapped paper paper-streamed payload_bytes planned_ms price_ms rate_gbps "
+    "receiver receivers region relax resend_bytes round_ms rounds routers runnable schedule seed "
+    "sender senders serialisation_ms serves settles_after_rounds ships_state slack_ms slot_bytes "
+    "squared squared-streamed start_ms step_ms streamed_delay_ms streams sum_ms summed_at sums "
+    "survival technology throttled to tree unrounded version waiter weights worst_relative_excess";
 
 class PlanLoader {
  public:
-  explicit PlanLoader(const PlanField& root) : root_(root) {
+  explicit PlanLoader(const PlanField& root) : root_(root), exact_(root.maybe("exact")) {
     file_.made_by = read_provenance(root);
+    read_relaxations();
     read_settings();
     PlanNetwork network = read_network(root, plan_.network);
     read_rounds(network);
@@ -52,7 +53,27 @@ class PlanLoader {
 
  private:
   [[nodiscard]] RealDuration seconds(const char* key) const {
-    return RealDuration::from_ps(read_billionth(root_, key).value_or(0));
+    return RealDuration::from_ps(read_billionth(root_, key, exact_).value_or(0));
+  }
+
+  // Which relaxations the plan was allowed; a plan of the core model does not name any.
+  void read_relaxations() {
+    const PlanField list = root_.maybe("relax");
+    if (!list.is_there()) return;
+    const auto size = list.list("relaxation", 0, kRelaxationNames.size());
+    for (std::size_t k = 0; k < size.value_or(0); ++k) {
+      const auto name = list[k].text();
+      if (name && !relax(plan_.settings.relax, *name))
+        list[k].problem(fmt::format("unknown relaxation '{}'", shown(*name)),
+                        "use lengths, overlap or routes");
+    }
+    plan_.settings.headroom = root_.at("headroom").number(0, 1).value_or(0);
+    plan_.overlapped = root_.at("overlapped").flag().value_or(false);
+    if (plan_.overlapped && !plan_.settings.relax.overlap && root_.is_faultless())
+      root_.at("overlapped")
+          .problem("true, but relax does not name overlap",
+                   "a plan overlaps only where that was allowed");
+    exact_ = root_.maybe("unrounded").maybe("exact");
   }
 
   void read_settings() {
@@ -82,7 +103,7 @@ class PlanLoader {
     if (!size) return;
     plan_.feasible = root_.at("feasible").flag().value_or(true);
     plan_.runnable = root_.at("runnable").flag().value_or(true);
-    CliqueReader cliques(network, plan_.network);
+    CliqueReader cliques(network, plan_.network, plan_.overlapped);
     bool feasible = true, runnable = true;
     for (std::size_t k = 0; k < *size && !root_.full(); ++k) {
       if (!list[k].is_object()) continue;
@@ -126,8 +147,9 @@ class PlanLoader {
     if (std::fabs(round.start.ps - due.ps) > kLoaderRounding * due.ps)
       start.problem(fmt::format("the round before ends at {} ms", due.ms()),
                     "each round starts where the one before ends, the first at 0");
-    if (round.length.ps < round.planned.ps * (1 - kLoaderRounding))
-      length.problem("shorter than planned_ms", "a round lasts until its exchange is done");
+    if (!plan_.overlapped && round.length.ps < round.planned.ps * (1 - kLoaderRounding))
+      length.problem("shorter than planned_ms",
+                     "a round lasts until its exchange is done, unless the plan overlaps");
   }
 
   void read_scores() {
@@ -151,8 +173,7 @@ class PlanLoader {
       if (!known) break;
       const char* name = to_name(objective).data();
       const bool never = objectives.maybe(name).is_null();
-      const auto value =
-          never ? kInfinity : read_billionth(objectives, name, root_.maybe("exact")).value_or(0);
+      const auto value = never ? kInfinity : read_billionth(objectives, name, exact_).value_or(0);
       plan_.objectives.push_back(RealDuration::from_ps(value));
     }
     const PlanField delay = root_.at("streamed_delay_ms");
@@ -190,6 +211,7 @@ class PlanLoader {
   }
 
   const PlanField& root_;
+  PlanField exact_;  // the outermost numbers in full
   PlanFile file_;
   Plan& plan_ = file_.plan;
 };

@@ -25,10 +25,12 @@ void check_written(const PlanField& field, bool there, RealDuration time, const 
     field.problem(fmt::format("{} ms, not {}", *ms, time.ms()), rule);
 }
 
-CliqueReader::CliqueReader(const PlanNetwork& network, const NetworkModelSettings& settings)
+CliqueReader::CliqueReader(const PlanNetwork& network, const NetworkModelSettings& settings,
+                           bool overlapped)
     : map_(network.map),
       network_(network),
       settings_(settings),
+      overlapped_(overlapped),
       members_(network.map, "name islands as network.islands does"),
       streams_(network, settings) {}
 
@@ -71,6 +73,7 @@ PlannedClique CliqueReader::read_clique(const PlanField& field, Clique members) 
     (void)field.at("price_ms").expect_null("when infeasible");
   if (network_.sound) {
     read_streams(field, clique);
+    read_sums(field, clique);
     read_binding(field, clique);
   }
   return clique;
@@ -100,6 +103,33 @@ void CliqueReader::read_streams(const PlanField& field, PlannedClique& clique) {
       offsets[j].problem(fmt::format("{} ms, not {}", *ms, offset),
                          "each member's offset is that of its stream");
   }
+}
+
+// Where rounds overlap: a sum begins when everybody's bytes have come, or later.
+void CliqueReader::read_sums(const PlanField& field, PlannedClique& clique) {
+  const PlanField list = field.maybe("sums");
+  if (!overlapped_ || clique.streams.empty()) {
+    if (list.is_there())
+      list.problem("not expected here", "only cliques that send in plans that overlap have sums");
+    return;
+  }
+  const std::size_t members = clique.islands.size();
+  const auto size = field.at("sums").list("sum", members, members);
+  std::vector<RealDuration> sums;
+  for (std::size_t i = 0; i < size.value_or(0) && !field.full(); ++i) {
+    if (!list[i].is_object()) continue;
+    const auto named = members_.island(list[i].at("island"));
+    if (named && *named != clique.islands[i])
+      list[i].at("island").problem(fmt::format("{} where {} belongs", map_.islands[*named].name,
+                                               map_.islands[clique.islands[i]].name),
+                                   "sums go in the order of the clique's islands");
+    sums.push_back(RealDuration::from_ps(read_billionth(list[i], "sum_ms").value_or(0)));
+    const RealDuration last = sum_begins(clique, i);
+    if (field.is_faultless() && sums.back().ps < last.ps - 1)
+      list[i].at("sum_ms").problem(fmt::format("before the last arrival, at {} ms", last.ms()),
+                                   "a sum begins when everybody's bytes are there");
+  }
+  if (sums.size() == members) clique.sums = std::move(sums);
 }
 
 void CliqueReader::read_binding(const PlanField& field, PlannedClique& clique) {

@@ -15,7 +15,7 @@ void check_written(const PlanField& field, bool there, RealDuration time, const 
 class CliqueReader {
  public:
   // Keeps references.
-  CliqueReader(const PlanNetwork& network, const NetworkModelSettings& settings);
+  CliqueReader(const PlanNetwork& network, const NetworkModelSettings& settings, bool overlapped);
 
   // All but when the round starts and how long it is; requires an object. What is wrong has been
   // reported.
@@ -24,6 +24,7 @@ class CliqueReader {
  private:
   PlannedClique read_clique(const PlanField& field, Clique members);
   void read_streams(const PlanField& field, PlannedClique& clique);
+  void read_sums(const PlanField& field, PlannedClique& clique);
   void read_binding(const PlanField& field, PlannedClique& clique);
   std::vector<Wait> read_waits(const PlanField& list, const PlannedClique& clique);
   std::optional<IslandId> member(const PlanField& field, const PlannedClique& clique);
@@ -33,6 +34,7 @@ class CliqueReader {
   const Map& map_;
   const PlanNetwork& network_;
   const NetworkModelSettings& settings_;
+  bool overlapped_;  // rounds begin before the ones before them have ended
   MemberReader members_;
   StreamReader streams_;
 };

@@ -1,0 +1,172 @@
+#include "plan/steady_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/file/plan_file.hpp"
+#include "topology/lane_walk.hpp"
+
+namespace cotillion {
+namespace {
+
+// Times are sums of doubles of about 10¹² picoseconds.
+constexpr double kTimeRounding = 1;  // ps
+
+// Flows of one lane over a period, as steps up and down.
+class LaneFlow {
+ public:
+  void add(double from, double lasts, double rate, double period) {
+    lasts -= kTimeRounding;
+    if (lasts <= 0) return;
+    // What lasts longer than a period meets itself.
+    const double turns = std::floor(lasts / period);
+    const double start = from - std::floor(from / period) * period;
+    const double end = start + (lasts - turns * period);
+    first_ += turns * rate + (end > period ? rate : 0);
+    steps_.emplace_back(start, rate);
+    steps_.emplace_back(end > period ? end - period : end, -rate);
+  }
+  // Steps down go first where they meet steps up.
+  [[nodiscard]] double peak() {
+    std::sort(steps_.begin(), steps_.end());
+    double now = first_, most = first_;
+    for (const auto& [at, step] : steps_) most = std::max(most, now += step);
+    return most;
+  }
+
+ private:
+  double first_ = 0;  // when the period begins
+  std::vector<std::pair<double, double>> steps_;
+};
+
+double period_of(const Plan& plan) {
+  double period = 0;
+  for (const PlannedRound& round : plan.rounds) period += round.length.ps;
+  return period;
+}
+
+// From the sender to where a lane of its tree begins.
+std::vector<double> lane_delays(const Map& map, const Stream& stream) {
+  std::vector<double> delays;
+  for (const LaneId lane : stream.tree) {
+    double delay = 0;
+    for (LaneId at = lane; at != stream.tree.front();) {
+      at = lane_before(map, stream.tree, at);
+      delay += double(lane_latency(map, at).ps);
+    }
+    delays.push_back(delay);
+  }
+  return delays;
+}
+
+class LanesOverTime {
+ public:
+  LanesOverTime(const NetworkModel& network, const Plan& plan)
+      : network_(network),
+        period_(period_of(plan)),
+        flows_(std::size_t(network.map().lane_count())) {
+    for (const PlannedRound& round : plan.rounds)
+      for (const PlannedClique& clique : round.cliques) add(round, clique);
+  }
+  [[nodiscard]] std::vector<BitsPerSecond> peaks() {
+    std::vector<BitsPerSecond> peaks;
+    for (LaneFlow& flow : flows_) peaks.push_back({flow.peak()});
+    return peaks;
+  }
+
+ private:
+  void add(const PlannedRound& round, const PlannedClique& clique) {
+    const double lasts = clique.serialisation.ps;
+    for (const Stream& stream : clique.streams) {
+      const std::vector<double> delays = lane_delays(network_.map(), stream);
+      for (std::size_t l = 0; l < stream.tree.size(); ++l)
+        flows_[std::size_t(stream.tree[l])].add(round.start.ps + stream.offset.ps + delays[l],
+                                                lasts, stream.rate.value * stream.copies[l],
+                                                period_);
+    }
+    for (std::size_t i = 0; i < clique.islands.size() && !clique.streams.empty(); ++i) {
+      if (network_.aggregates(clique.islands[i])) {
+        enter(clique.islands[i], round.start.ps + sum_begins(clique, i).ps, lasts,
+              clique.rate.value);
+        continue;
+      }
+      for (const Stream& stream : clique.streams)
+        for (const Arrival& arrival : stream.receivers)
+          if (arrival.receiver == clique.islands[i])
+            enter(clique.islands[i], round.start.ps + stream.offset.ps + double(arrival.latency.ps),
+                  lasts, stream.rate.value);
+    }
+  }
+  // One stream on the last part of its way, by when it begins to reach the island.
+  void enter(IslandId island, double arrives, double lasts, double rate) {
+    const Ingress ingress = ingress_of(network_, island);
+    double at = arrives - double(ingress.latency.ps);
+    for (const LaneId lane : ingress.lanes) {
+      flows_[std::size_t(lane)].add(at, lasts, rate, period_);
+      at += double(lane_latency(network_.map(), lane).ps);
+    }
+  }
+
+  const NetworkModel& network_;
+  double period_;
+  std::vector<LaneFlow> flows_;
+};
+
+// What comes to an island's edge in one round, and when it goes on.
+struct EdgeTurn {
+  double first = 0;   // arrival of the first byte
+  double leaves = 0;  // the first byte of the sum
+  double lasts = 0;   // S, of inputs and sum alike
+};
+
+// Bytes held for one island. Turns are in order; positions count through them.
+double peak_of(const std::vector<EdgeTurn>& turns, double period, double payload) {
+  const auto count = turns.size();
+  if (count == 0) return 0;
+  constexpr int kPeriods = 3;  // the last of them has all that the steady state has
+  const auto position = [&](double t, double EdgeTurn::*begins) {
+    double at = 0;
+    for (std::size_t n = 0; n < kPeriods * count; ++n) {
+      const EdgeTurn& turn = turns[n % count];
+      const double done = (t - turn.*begins - double(n / count) * period) / turn.lasts;
+      if (done > 0) at = std::max(at, (double(n) + std::min(done, 1.0)) * payload);
+    }
+    return at;
+  };
+  double most = 0;
+  for (const EdgeTurn& turn : turns)
+    for (const double at : {turn.first, turn.leaves})
+      for (const double t : {at + period, at + turn.lasts + period})
+        most = std::max(most, position(t, &EdgeTurn::first) - position(t, &EdgeTurn::leaves));
+  return most;
+}
+
+}  // namespace
+
+std::vector<BitsPerSecond> lane_peaks(const NetworkModel& network, const Plan& plan) {
+  return LanesOverTime(network, plan).peaks();
+}
+
+std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan) {
+  const int islands = network.map().island_count();
+  std::vector<std::vector<EdgeTurn>> turns(static_cast<std::size_t>(islands));
+  for (const PlannedRound& round : plan.rounds)
+    for (const PlannedClique& clique : round.cliques)
+      for (std::size_t i = 0; i < clique.islands.size() && !clique.streams.empty(); ++i) {
+        const IslandId island = clique.islands[i];
+        if (!network.aggregates(island)) continue;
+        EdgeTurn turn{INFINITY, round.start.ps + sum_begins(clique, i).ps, clique.serialisation.ps};
+        for (const Stream& stream : clique.streams)
+          for (const Arrival& arrival : stream.receivers)
+            if (arrival.receiver == island)
+              turn.first = std::min(turn.first,
+                                    round.start.ps + stream.offset.ps + double(arrival.latency.ps));
+        turns[std::size_t(island)].push_back(turn);
+      }
+  std::vector<double> peaks;
+  for (const auto& of_island : turns)
+    peaks.push_back(peak_of(of_island, period_of(plan), double(network.payload().count)));
+  return peaks;
+}
+
+}  // namespace cotillion

@@ -1,0 +1,20 @@
+// What lanes and edges hold when rounds follow each other for ever: sums over one period of
+// everything that is under way at once, of two rounds where they overlap. It knows offsets, rates,
+// trees and sums of a plan, and nothing of how they were found.
+#pragma once
+
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace cotillion {
+
+// The most that flows on a lane at once, by lane.
+[[nodiscard]] std::vector<BitsPerSecond> lane_peaks(const NetworkModel& network, const Plan& plan);
+
+// The most bytes of payload that the edge in front of each island holds for it at once: from the
+// first byte that has arrived to the last that has left, counted through rounds. By island; zero
+// where nothing is summed.
+[[nodiscard]] std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan);
+
+}  // namespace cotillion
