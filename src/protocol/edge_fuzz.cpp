@@ -55,9 +55,9 @@ AggregationSpec spec_of(JobId id, Element element) {
   return spec;
 }
 
-class NetworkModel final : public Outbox {
+class FuzzedEdge final : public Outbox {
  public:
-  explicit NetworkModel(Input& input) : input_(input) {
+  explicit FuzzedEdge(Input& input) : input_(input) {
     jobs_[0].spec = spec_of(1, Element::kI32);
     jobs_[1].spec = spec_of(2, Element::kF32);
     std::vector<EdgeJob> table;
@@ -258,6 +258,6 @@ class NetworkModel final : public Outbox {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
-  NetworkModel(input).run();
+  FuzzedEdge(input).run();
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <numeric>
 
 #include "base/random.hpp"
 #include "protocol/edge.hpp"
@@ -31,9 +32,7 @@ struct Allocations {
   }
   void stop() { counting = false; }
   [[nodiscard]] std::size_t bytes() const {
-    std::size_t sum = 0;
-    for (std::size_t i = 0; i < blocks; ++i) sum += size[i];
-    return sum;
+    return std::accumulate(size.begin(), size.begin() + std::ptrdiff_t(blocks), std::size_t(0));
   }
   void note(void* block, std::size_t bytes) {
     ++calls;
@@ -42,13 +41,10 @@ struct Allocations {
     size[blocks++] = bytes;
   }
   void forget(void* block) {
-    for (std::size_t i = 0; i < blocks; ++i)
-      if (at[i] == block) {
-        --blocks;
-        at[i] = at[blocks];
-        size[i] = size[blocks];
-        return;
-      }
+    const auto found = std::size_t(std::find(at.begin(), at.begin() + blocks, block) - at.begin());
+    if (found == blocks) return;
+    at[found] = at[--blocks];
+    size[found] = size[blocks];
   }
 };
 Allocations allocations;
@@ -326,8 +322,7 @@ void Loop::open(RoundId round) {
     spec.first_deadline = now_ + us(1000);
     spec.last_deadline = now_ + us(4000);
     ASSERT_TRUE(site.edge->open_round(now_, job_.id, spec, site).has_value());
-    const bool whole = round % 2 == 0;
-    const ReceiverRound mine{spec, whole ? now_ + us(4500) : now_, us(500)};
+    const ReceiverRound mine{spec, round % 2 == 0 ? now_ + us(4500) : now_, us(500)};
     ASSERT_TRUE(site.receiver.open_round(now_, mine, site, site).has_value());
     site.keeper.open_round(round, spec.epoch, 0, i);
     StreamSpec stream;

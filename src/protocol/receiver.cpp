@@ -85,13 +85,13 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   if (round.open) {
     round.round.merge_at = std::min(round.round.merge_at, now);
     for (; round.due < job_.fragments; ++round.due)
-      if (round.fragments[round.due].network == NetworkModel::kOpen &&
+      if (round.fragments[round.due].state == FragmentState::kOpen &&
           round.fragments[round.due].incomplete > 0)
         ++round.waiting;
     for (int f = 0; f < job_.fragments; ++f) make_ready(now, round, f, events);
     if (!round.closed) close(round, out, events);
     for (int f = 0; f < job_.fragments; ++f)
-      if (round.round.spec.expected != 0 && round.fragments[f].network != NetworkModel::kMerged)
+      if (round.round.spec.expected != 0 && round.fragments[f].state != FragmentState::kMerged)
         counters_.add(ReceiverCount::kUnmerged);
     give_back(round);
   }
@@ -107,7 +107,7 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   std::fill_n(round.masks, chunks_, ContributorMask(0));
   std::fill_n(round.blank, chunks_, std::uint8_t(1));
   for (int f = 0; f < job_.fragments; ++f)
-    round.fragments[f] = {NetworkModel::kOpen,
+    round.fragments[f] = {FragmentState::kOpen,
                           alone ? 0 : first_chunk(job_, f + 1) - first_chunk(job_, f), kNoBlock};
   for (LateChunk& late : late_)
     if (late.used && late.round % rounds_.size() == given.spec.round % rounds_.size()) {
@@ -119,23 +119,6 @@ Result<RoundSpec> Receiver::open_round(Instant now, const ReceiverRound& given, 
   announce(out);
   heartbeat_at_ = now + settings_.heartbeat;
   return given.spec;
-}
-
-Header Receiver::header_of(PacketType type) {
-  Header header;
-  header.set_type(type);
-  header.job = job_.id;
-  header.round = newest_;
-  header.sequence = control_sequence_[std::size_t(type)]++;
-  const LiveRound* round = live(newest_);
-  header.set_meeting(round->round.spec.epoch, round->round.spec.clique);
-  return header;
-}
-
-void Receiver::announce(Outbox& out) {
-  Announcement room;
-  out.send(Towards::kOwnEdge, kOwnIsland,
-           write_announcement(room, header_of(PacketType::kHeartbeat), own_));
 }
 
 void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEvents& events) {
@@ -197,35 +180,8 @@ void Receiver::on_packet(Instant now, ByteView packet, Outbox& out, ReceiverEven
   ask(now, out);
 }
 
-// An island that joins an edge in the middle of its life asks for nothing that was before it: from
-// the round's first sequence if it is told, otherwise as if every chunk had gone out once, in
-// order.
-void Receiver::begin_hop(std::uint32_t sequence) {
-  gaps_.reset(sequence);
-  hop_known_ = true;
-}
-
 bool Receiver::meets(const LiveRound& round, const Header& header) {
   return header.epoch() == round.round.spec.epoch && header.clique() == round.round.spec.clique;
-}
-
-void Receiver::on_announcement(Instant now, LiveRound* round, const Header& header,
-                               ByteView packet) {
-  if (round == nullptr) return counters_.add(ReceiverCount::kStaleRound);
-  if (!meets(*round, header)) return counters_.add(ReceiverCount::kUnexpected);
-  const BootId before = edge_.boot();
-  if (!believe(edge_, packet)) return counters_.add(ReceiverCount::kForged);
-  heard_ = now;
-  if (edge_.boot() != before) {  // what came earlier in this round was refused: ask for it
-    if (before != 0) counters_.add(ReceiverCount::kRestarts);
-    hop_known_ = false;
-    answered_ = false;
-    for (LiveRound& other : rounds_) other.first_known = other.end_known = other.seen_any = false;
-  }
-  if (!hop_known_) begin_hop(header.weight);
-  round->first = header.weight;
-  round->first_known = true;
-  gaps_.expect(now, header.chunk);
 }
 
 bool Receiver::expected(const LiveRound& round, const Header& header, std::size_t payload) const {
@@ -250,7 +206,7 @@ void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteVi
     return counters_.add(ReceiverCount::kNotFinite);
   const int f = fragment_of(job_, chunk);
   Fragment& fragment = round.fragments[f];
-  if (fragment.network >= NetworkModel::kMerging)
+  if (fragment.state >= FragmentState::kMerging)
     return place_late(round, header, payload, round.masks[chunk], events);
 
   ContributorMask& seen = round.masks[chunk];
@@ -270,7 +226,7 @@ void Receiver::place(Instant now, LiveRound& round, const Header& header, ByteVi
   if (seen != round.round.spec.expected) return;
   --round.incomplete;
   if (--fragment.incomplete > 0) return;
-  if (fragment.network == NetworkModel::kOpen && f >= round.due) ++round.waiting;
+  if (fragment.state == FragmentState::kOpen && f >= round.due) ++round.waiting;
   make_ready(now, round, f, events);
 }
 
@@ -320,12 +276,11 @@ void Receiver::place_late(LiveRound& round, const Header& header, ByteView paylo
 }
 
 void Receiver::make_ready(Instant now, LiveRound& round, int fragment, ReceiverEvents& events) {
-  if (round.fragments[fragment].network != NetworkModel::kOpen || now < round.round.merge_at)
-    return;
+  if (round.fragments[fragment].state != FragmentState::kOpen || now < round.round.merge_at) return;
   if (round.round.spec.expected == 0) return;  // nothing to merge with
   // Others may be ahead of us: no merge before our own copy of the same fragment has left.
   if (!snapshots_.taken(round.round.spec.round, first_chunk(job_, fragment + 1) - 1)) return;
-  round.fragments[fragment].network = NetworkModel::kReady;
+  round.fragments[fragment].state = FragmentState::kReady;
   --round.waiting;
   events.fragment_ready(round.round.spec.round, fragment);
 }
@@ -348,58 +303,13 @@ std::size_t Receiver::note_absences(const LiveRound& round) {
   return absent;
 }
 
-void Receiver::close(LiveRound& round, Outbox& out, ReceiverEvents& events) {
-  round.closed = true;
-  const RoundSpec& spec = round.round.spec;
-  const std::size_t absent = note_absences(round);
-  // Nothing of this round is worth asking for any more; of the next one it may be.
-  std::uint32_t done = gaps_.next();
-  if (round.end_known)
-    done = round.end;
-  else if (spec.round != newest_)
-    done = round.seen_any ? round.seen_to : round.first_known ? round.first : gaps_.oldest();
-  for (const LiveRound& other : rounds_) {
-    if (!other.open || other.round.spec.round <= spec.round) continue;
-    const std::uint32_t first = other.first_known ? other.first : gaps_.oldest();
-    if (std::int32_t(first - done) < 0) done = first;
-  }
-  if (std::int32_t(done - gaps_.next()) <= 0) gaps_.give_up_below(done);
-  if (spec.expected != 0) {
-    Header header = header_of(PacketType::kAck);
-    header.round = spec.round;
-    header.chunk = done;
-    header.set_meeting(spec.epoch, spec.clique);
-    Announcement room;
-    out.send(Towards::kOwnEdge, kOwnIsland, write_announcement(room, header, own_));
-  }
-  events.round_closed(spec.round, std::span(absences_).first(absent));
-}
-
-void Receiver::ask(Instant now, Outbox& out) {
-  if (gaps_.missing() == 0 || gaps_.next_deadline() > now) return;
-  const auto send = [&] {
-    const ByteSpan packet = request_.packet(header_of(PacketType::kNak));
-    own_.close(packet);
-    out.send(Towards::kOwnEdge, kOwnIsland, packet);
-    request_.clear();
-  };
-  // Until the edge has answered once it may not know us, and would take this for forged.
-  if (!answered_) announce(out);
-  request_.clear();
-  gaps_.due(now, [&](std::uint32_t sequence) {
-    counters_.add(ReceiverCount::kAsked);
-    request_.add_or(sequence, send);
-  });
-  if (!request_.empty()) send();
-}
-
 void Receiver::on_time(Instant now, Outbox& out, ReceiverEvents& events) {
   now_ = now;
   for (LiveRound& round : rounds_) {
     if (!round.open) continue;
     for (; round.due < job_.fragments && fragment_deadline(round, round.due) <= now; ++round.due) {
       const Fragment& fragment = round.fragments[round.due];
-      if (fragment.network == NetworkModel::kOpen && fragment.incomplete > 0) ++round.waiting;
+      if (fragment.state == FragmentState::kOpen && fragment.incomplete > 0) ++round.waiting;
     }
     for (int f = 0; round.waiting > 0 && now >= round.round.merge_at && f < job_.fragments; ++f)
       if (f < round.due || round.fragments[f].incomplete == 0) make_ready(now, round, f, events);

@@ -108,9 +108,9 @@ class Receiver {
   [[nodiscard]] std::size_t most_bytes() const { return sums_.most_bytes() + owed_.most_bytes(); }
 
  private:
-  enum class NetworkModel : std::uint8_t { kOpen, kReady, kMerging, kMerged };
+  enum class FragmentState : std::uint8_t { kOpen, kReady, kMerging, kMerged };
   struct Fragment {
-    NetworkModel network = NetworkModel::kOpen;
+    FragmentState state = FragmentState::kOpen;
     ChunkId incomplete = 0;  // chunks
     std::uint32_t sums = kNoBlock;
     bool alone = false;  // nothing had come when it was merged
@@ -150,7 +150,6 @@ class Receiver {
   [[nodiscard]] bool expected(const LiveRound& round, const Header& header,
                               std::size_t payload) const;
   [[nodiscard]] static bool meets(const LiveRound& round, const Header& header);
-  void on_announcement(Instant now, LiveRound* round, const Header& header, ByteView packet);
   void place(Instant now, LiveRound& round, const Header& header, ByteView payload,
              ReceiverEvents& events);
   void place_late(LiveRound& round, const Header& header, ByteView payload, ContributorMask seen,
@@ -159,6 +158,9 @@ class Receiver {
   [[nodiscard]] bool add_finite(std::byte* sum, bool first, const Accumulator& lanes,
                                 const std::byte* more, std::size_t elements);
   [[nodiscard]] std::size_t note_absences(const LiveRound& round);
+
+  // receiver_hop.cpp
+  void on_announcement(Instant now, LiveRound* round, const Header& header, ByteView packet);
   void close(LiveRound& round, Outbox& out, ReceiverEvents& events);
   void ask(Instant now, Outbox& out);
   void announce(Outbox& out);

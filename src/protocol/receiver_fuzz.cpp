@@ -27,9 +27,9 @@ JobSpec job_of(Element element) {
   return job;
 }
 
-class NetworkModel final : public Outbox, public ReceiverEvents {
+class FuzzedReceiver final : public Outbox, public ReceiverEvents {
  public:
-  NetworkModel(Input& input, Element element, Exchange exchange)
+  FuzzedReceiver(Input& input, Element element, Exchange exchange)
       : input_(input),
         job_(job_of(element)),
         snapshots_(job_, Grid(kExponent), 2),
@@ -208,8 +208,8 @@ class NetworkModel final : public Outbox, public ReceiverEvents {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const std::uint8_t kind = input.byte();
-  NetworkModel(input, (kind & 1u) != 0 ? Element::kI32 : Element::kBf16,
-               (kind & 2u) != 0 ? Exchange::kWhole : Exchange::kStreamed)
+  FuzzedReceiver(input, (kind & 1u) != 0 ? Element::kI32 : Element::kBf16,
+                 (kind & 2u) != 0 ? Exchange::kWhole : Exchange::kStreamed)
       .run();
   return 0;
 }

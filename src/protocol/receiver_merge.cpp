@@ -95,11 +95,11 @@ void Receiver::average(RoundId round, ChunkId chunk, std::span<double> values) {
 
 bool Receiver::begin_merge(RoundId round, int fragment) {
   LiveRound* found = live(round);
-  if (found == nullptr || found->fragments[fragment].network != NetworkModel::kReady ||
+  if (found == nullptr || found->fragments[fragment].state != FragmentState::kReady ||
       !snapshots_.taken(round, first_chunk(job_, fragment)))
     return false;
   Fragment& merging = found->fragments[fragment];
-  merging.network = NetworkModel::kMerging;
+  merging.state = FragmentState::kMerging;
   merging.alone = std::all_of(found->masks + first_chunk(job_, fragment),
                               found->masks + first_chunk(job_, fragment + 1),
                               [](auto mask) { return mask == 0; });
@@ -145,9 +145,9 @@ void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elemen
 
 void Receiver::end_merge(RoundId round, int fragment) {
   LiveRound* found = live(round);
-  COTILLION_CHECK(found != nullptr && found->fragments[fragment].network == NetworkModel::kMerging);
+  COTILLION_CHECK(found != nullptr && found->fragments[fragment].state == FragmentState::kMerging);
   Fragment& merged = found->fragments[fragment];
-  merged.network = NetworkModel::kMerged;
+  merged.state = FragmentState::kMerged;
   if (merged.sums != kNoBlock && !settings_.keep_merged)
     sums_.give_back(std::exchange(merged.sums, kNoBlock));
 }
@@ -232,8 +232,8 @@ bool Receiver::fold(LiveRound& round, ChunkId chunk, const std::byte* more) {
 
 void Receiver::skip(RoundId round, int fragment) {
   LiveRound* found = live(round);
-  COTILLION_CHECK(found != nullptr && found->fragments[fragment].network == NetworkModel::kReady);
-  found->fragments[fragment].network = NetworkModel::kMerging;
+  COTILLION_CHECK(found != nullptr && found->fragments[fragment].state == FragmentState::kReady);
+  found->fragments[fragment].state = FragmentState::kMerging;
   end_merge(round, fragment);
 }
 

@@ -24,9 +24,9 @@ JobSpec job_of(Element element) {
   return job;
 }
 
-class NetworkModel final : public Outbox, public FragmentSource {
+class FuzzedSender final : public Outbox, public FragmentSource {
  public:
-  NetworkModel(Input& input, Element element, Exchange exchange)
+  FuzzedSender(Input& input, Element element, Exchange exchange)
       : input_(input),
         job_(job_of(element)),
         snapshots_(job_, Grid(-3), 2),
@@ -166,7 +166,7 @@ class NetworkModel final : public Outbox, public FragmentSource {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const std::uint8_t kind = input.byte();
-  NetworkModel(input, Element(1 + kind % 3),
+  FuzzedSender(input, Element(1 + kind % 3),
                (kind & 4u) != 0 ? Exchange::kWhole : Exchange::kStreamed)
       .run();
   return 0;

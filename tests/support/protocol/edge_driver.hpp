@@ -99,6 +99,7 @@ class EdgeDriver {
   void deliver_control(const Event& event);
   std::size_t write_payload(const World& world, const Event& event, bool& zero);
   void spoil(const World& world, const Event& event, Header& header, std::size_t& payload);
+  void hand_damaged(const Event& event, SourceId source, std::size_t sealed);
   void hand_over(const Event& event, SourceId source, std::size_t size, Trailer trailer);
 
   Random random_;

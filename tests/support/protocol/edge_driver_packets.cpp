@@ -115,8 +115,13 @@ void EdgeDriver::deliver_sum(const Event& event) {
   seal.close(packet);
   seal.set_boot(boot);
 
+  hand_damaged(event, source, packet.size());
+}
+
+// After it was sealed: whole, or with bytes that are not what they were.
+void EdgeDriver::hand_damaged(const Event& event, SourceId source, std::size_t sealed) {
   Trailer trailer = Trailer::kOfSomeone;
-  std::size_t size = packet.size();
+  std::size_t size = sealed;
   if (event.damage >= Damage::kFlippedBits) trailer = Trailer::kBroken;
   if (event.damage == Damage::kFlippedBits) {
     const std::int64_t first = pick(0, std::int64_t(size) * 8 - 1);
@@ -128,7 +133,7 @@ void EdgeDriver::deliver_sum(const Event& event) {
   } else if (event.damage == Damage::kTruncated) {
     size =
         std::size_t(chance(0.5) ? pick(0, std::int64_t(size) - 1) : std::int64_t(packet_bytes(0)));
-    if (size == packet.size()) trailer = Trailer::kOfSomeone;
+    if (size == sealed) trailer = Trailer::kOfSomeone;
   } else if (event.damage == Damage::kExtended) {
     size += std::size_t(chance(0.5) ? pick(1, 70) : kBeatBytes);
   }
