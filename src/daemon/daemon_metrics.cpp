@@ -38,7 +38,7 @@ constexpr Meanings<HostCount, kHostCounts> kHostMeanings = {{
     {Host::kOverflowed,
      {"Packets that the kernel had no room to keep",
       "raise `net.core.rmem_max`, add shards or give each a core"}},
-    {Host::kRequests, {"Packets from the island, from keepers and from the coordinator", ""}},
+    {Host::kRequests, {"Packets from the island", ""}},
     {Host::kStrangers,
      {"Packets to no group of this edge, or from nobody it knows",
       "an address in the plan, in `--source` or in a route is wrong, or someone probes"}},
@@ -97,8 +97,9 @@ constexpr Meanings<EdgeCount, kEdgeCounts> kEdgeMeanings = {{
     {EdgeCount::kResends, {"Sums sent in again", "losses between edge and island"}},
     {EdgeCount::kResendsSpared, {"Sums asked for while the answer was under way", ""}},
     {EdgeCount::kGone, {"Sums asked for and no longer kept", "raise `edge.resend`"}},
-    {EdgeCount::kRepairsAsked, {"Contributions asked for again before they are summed", ""}},
-    {EdgeCount::kRepaired, {"Contributions that came again when asked for", ""}},
+    {EdgeCount::kRepairsAsked, {"Contributions asked for again before they are summed: none", ""}},
+    {EdgeCount::kRepaired,
+     {"Contributions that came marked as sent again", "must be 0: senders repeat nothing"}},
 }};
 static_assert(in_order(kEdgeMeanings));
 

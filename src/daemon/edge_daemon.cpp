@@ -45,11 +45,8 @@ Result<void> EdgeDaemon::prepare(const Member& member) {
   std::vector<Edge> edges;
   for (int shard = 0; shard < shards_; ++shard) {
     const AggregationSpec share = shard_share(whole, shard, shards_);
-    AggregationSeals seals{sealed(settings_.place.boot),
-                           sealed(member.seat({self, Role::kIsland}).boot),
-                           sealed(0),
-                           {},
-                           {}};
+    AggregationSeals seals{
+        sealed(settings_.place.boot), sealed(member.seat({self, Role::kIsland}).boot), {}};
     for (IslandId source = 0; source < map.island_count(); ++source)
       seals.sources.push_back(sealed(member.seat({source, Role::kIsland}).boot));
     const Bytes sums{std::int64_t(footprint(share).sums)};

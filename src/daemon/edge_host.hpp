@@ -36,12 +36,12 @@ struct EdgeHostSettings {
   std::uint16_t port = kUdpPort;  // of the groups; shard s hears port + s
   Endpoint own;                   // sums leave from here and requests come here; shard s: port + s
   Endpoint island;                // sums go there; shard s: port + s. Requests from no one else
-  Ipv4Address coordinator = 0;    // whose CONTROL is heard; 0: nobody's
-  std::vector<Endpoint> keepers;  // of streams, by SourceId; may be empty
   std::vector<int> cores;         // by shard: where its thread runs; empty: anywhere
   Bytes receive_buffer{32 << 20};
-  int batch = 16;       // pieces heard with one call
-  Duration spin{0};     // awake after the last packet before sleep, for an edge with its own core
+  int batch = 16;  // pieces heard with one call
+  // Awake after the last packet before sleep. Only run_edge_bench asks for it, which has a core for
+  // the edge.
+  Duration spin{0};
   bool direct = false;  // AF_XDP before the sockets, for one shard; its frames end at a page
   InjectorSettings on_receive, on_send;
 };

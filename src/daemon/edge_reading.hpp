@@ -16,7 +16,7 @@ enum class HostCount : std::uint8_t {
   kBatches,        // calls that brought them
   kDirect,         // packets of them that came by AF_XDP
   kOverflowed,     // packets that the kernel had no room to keep for us
-  kRequests,       // packets from the island, keepers and the coordinator
+  kRequests,       // packets from the island
   kStrangers,      // to no group of ours, or from nobody we know
   kTruncated,      // longer than any packet
   kMalformed,      // no packet of this protocol

@@ -71,8 +71,6 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
     : clock_(settings.clock),
       spin_(settings.spin),
       island_{settings.island.address, std::uint16_t(settings.island.port + shard)},
-      coordinator_(settings.coordinator),
-      keepers_(settings.keepers),
       heard_(settings.groups),
       edge_(std::move(edge)),
       stays_(smallest_store(edge_)),
@@ -90,8 +88,7 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
             [](const HeardGroup& a, const HeardGroup& b) { return a.group < b.group; });
   SourceId sources = 0;
   for (const HeardGroup& heard : heard_) sources = std::max(sources, heard.source + 1);
-  for (auto& accepted : accepted_)
-    accepted.assign(std::max(std::size_t(sources), keepers_.size()), kNever);
+  for (auto& accepted : accepted_) accepted.assign(std::size_t(sources), kNever);
   for (const ByteSpan table : edge_.tables()) {
     prefer_huge_pages(table);
     if (table.size() <= kPopulatedMax) populate(table);
@@ -215,13 +212,13 @@ void EdgeShard::receive_requests() {
     const std::size_t packets = packets_in(arrival);
     counted_.host.add(HostCount::kPackets, packets);
     counted_.host.add(HostCount::kBytes, arrival.bytes.size());
-    const SourceId source = who_asks(arrival.from);
-    if (arrival.truncated || source == SourceId(INT32_MIN)) {
+    // Only roughly: addresses are easily forged, and seals decide.
+    if (arrival.truncated || arrival.from.address != island_.address) {
       counted_.host.add(HostCount::kStrangers, packets);
       continue;
     }
     counted_.host.add(HostCount::kRequests, packets);
-    for_each_packet(arrival, {}, [&](ByteView packet, ByteView) { hear(now, source, packet); });
+    for_each_packet(arrival, {}, [&](ByteView packet, ByteView) { hear(now, kOwnIsland, packet); });
   }
   out_.flush();
 }
@@ -265,23 +262,17 @@ void EdgeShard::publish() {
   published_.publish(reading);
 }
 
-void EdgeShard::send(Towards towards, SourceId source, ByteView packet) {
-  Endpoint to = island_;
-  if (towards == Towards::kSource) {
-    if (source < 0 || std::size_t(source) >= keepers_.size())
-      return counted_.host.add(HostCount::kUnsent);
-    to = keepers_[std::size_t(source)];
-  }
+void EdgeShard::send(Towards, ByteView packet) {
   if (on_send_.on())
     return on_send_.pass(
-        clock_.now(), place_of(to), packet,
+        clock_.now(), place_of(island_), packet,
         [&](std::uint64_t place, ByteView passed) { out_.add_copy(endpoint_at(place), passed); });
   // What is sent again may lie anywhere in the store, and the next sum takes the oldest place.
   const auto header = read_header(packet);
   if (header && carries_sum(header->type()) && !header->has(flag::kResent))
-    out_.add(to, packet);
+    out_.add(island_, packet);
   else
-    out_.add_copy(to, packet);
+    out_.add_copy(island_, packet);
   if (out_.waiting() >= stays_) out_.flush();
 }
 
@@ -290,15 +281,6 @@ const HeardGroup* EdgeShard::find(Ipv4Address group) const {
       heard_.begin(), heard_.end(), group,
       [](const HeardGroup& heard, Ipv4Address wanted) { return heard.group < wanted; });
   return found != heard_.end() && found->group == group ? &*found : nullptr;
-}
-
-// Only roughly: addresses are easily forged, and seals decide.
-SourceId EdgeShard::who_asks(const Endpoint& from) const {
-  const auto keeper = std::find(keepers_.begin(), keepers_.end(), from);
-  if (keeper != keepers_.end()) return SourceId(keeper - keepers_.begin());
-  if (from.address == island_.address) return kOwnIsland;
-  if (coordinator_ != 0 && from.address == coordinator_) return kCoordinator;
-  return SourceId(INT32_MIN);
 }
 
 }  // namespace cotillion

@@ -51,15 +51,12 @@ class EdgeShard final : private ShardWork, private Outbox {
   void meet_deadlines();
   void count_overflows(Instant now);
   void publish();
-  void send(Towards towards, SourceId source, ByteView packet) override;
+  void send(Towards towards, ByteView packet) override;
   [[nodiscard]] const HeardGroup* find(Ipv4Address group) const;
-  [[nodiscard]] SourceId who_asks(const Endpoint& from) const;
 
   const RunClock clock_;
   const Duration spin_;
   const Endpoint island_;
-  const Ipv4Address coordinator_;
-  const std::vector<Endpoint> keepers_;
   std::vector<HeardGroup> heard_;  // sorted
   Edge edge_;
   std::size_t stays_;  // so many packets that were sent stay as they are in every store

@@ -301,7 +301,7 @@ void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
   accounts_.put(std::move(account));
 }
 
-void IslandShard::send(Towards towards, SourceId, ByteView packet) {
+void IslandShard::send(Towards towards, ByteView packet) {
   if (towards == Towards::kGroup)
     out_.add_copy(group_, packet);
   else if (towards == Towards::kOwnEdge)

@@ -82,7 +82,7 @@ class IslandShard final : private ShardWork,
   void fragment_ready(RoundId round, int fragment) override;
   void late_ready(RoundId round, int fragment) override;
   void round_closed(RoundId round, std::span<const Absence> absences) override;
-  void send(Towards towards, SourceId source, ByteView packet) override;
+  void send(Towards towards, ByteView packet) override;
 
   const RunClock clock_;
   const int shard_;

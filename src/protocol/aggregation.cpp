@@ -30,8 +30,6 @@ Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
       tokens_(double(spec.burst.count)) {
   COTILLION_CHECK(checked(spec).has_value());
   for (std::size_t i = 0; i < rounds_.size(); ++i) rounds_[i].ledger = &ledger_[i * chunks_];
-  if (spec.repair)
-    gaps_.assign(rounds_.size() * std::size_t(spec.members_max), GapTracker(spec.repair_gaps));
 }
 
 Aggregation::LiveRound* Aggregation::live(RoundId round) {
@@ -77,8 +75,6 @@ Result<RoundSpec> Aggregation::open_round(Instant now, const RoundSpec& spec, Ou
         together |= ContributorMask(1) << unsigned(other);
     together &= spec.expected;
   }
-  for (int bit = 0; bit < spec_.members_max; ++bit)
-    if (GapTracker* gaps = gaps_of(round, bit)) gaps->reset(0);
   const std::int64_t steps = std::max<std::int64_t>(1, std::int64_t(chunks_) - 1);
   const std::int64_t span = (spec.last_deadline - spec.first_deadline).ps;
   round.due = round.ended ? chunks_ : 0;
@@ -88,28 +84,16 @@ Result<RoundSpec> Aggregation::open_round(Instant now, const RoundSpec& spec, Ou
   round.rest = 0;
   newest_ = spec.round;
   any_round_ = true;
-  announce(PacketType::kHeartbeat, round, Towards::kIsland, kOwnIsland, out);
+  announce(PacketType::kHeartbeat, round, out);
   heartbeat_wait_ = spec_.heartbeat;
   heartbeat_at_ = now + heartbeat_wait_;
   note_due();
   return spec;
 }
 
-// Of the coordinator, or of a source about itself.
+// Of a source about itself, or of the island.
 void Aggregation::on_word(Instant now, SourceId source, const Header& header, ByteView packet,
                           Outbox& out) {
-  if (source == kCoordinator) {
-    if (header.type() != PacketType::kControl || !epoch_is_live(header.epoch()))
-      return counters_.add(EdgeCount::kUnexpected);
-    if (!seals_.coordinator.holds(packet)) return counters_.add(EdgeCount::kForged);
-    const auto change = read_grid_change(header, payload_of(packet));
-    RoundId oldest = newest_;
-    for (const LiveRound& round : rounds_)
-      if (round.open) oldest = std::min(oldest, round.spec.round);
-    if (!change || !spec_.grid.announce(*change, {oldest, newest_}, spec_.period))
-      counters_.add(EdgeCount::kUnexpected);
-    return;
-  }
   if (header.type() == PacketType::kHeartbeat) return on_heartbeat(source, header, packet);
   if (source == kOwnIsland &&
       (header.type() == PacketType::kNak || header.type() == PacketType::kAck))
@@ -138,12 +122,10 @@ void Aggregation::on_sum(Instant now, SourceId source, const Header& header, Byt
   const ByteView payload = payload_of(packet);
   if (!expected(*round, source, header, payload.size()))
     return counters_.add(EdgeCount::kUnexpected);
-  if (header.type() == PacketType::kGone) return on_gone(*round, source, header, packet);
   Seal& seal = *seal_of(source);
   if (seal.boot() == 0) return counters_.add(EdgeCount::kUnknownBoot);
   if (!seal.holds(packet)) return counters_.add(EdgeCount::kForged);
   if (!within_rate(now, packet.size())) return counters_.add(EdgeCount::kOverRate);
-  if (!gaps_.empty()) watch(now, *round, header);
   if (!carries_sum(header.type())) return;
 
   const ContributorMask mask = header.mask;
@@ -171,14 +153,13 @@ bool Aggregation::expected(const LiveRound& round, SourceId source, const Header
   if (mask == 0 || (mask & ~spec.expected) != 0) return false;
   const auto bit = std::size_t(std::countr_zero(mask));
   if (spec.source[bit] != source || (mask & ~round.together[bit]) != 0) return false;
-  if (header.type() == PacketType::kEnd || header.type() == PacketType::kGone) return true;
+  if (header.type() == PacketType::kEnd) return true;
   if (!carries_sum(header.type()) || header.chunk >= chunks_) return false;
 
   const JobSpec& job = spec_.job;
   if (header.element() != job.element || header.operation() != job.operation) return false;
   if (header.has(flag::kGrid) != (job.element == Element::kI32)) return false;
-  const int exponent =
-      job.element == Element::kI32 ? spec_.grid.exponent(header.round, header.chunk) : 0;
+  const int exponent = job.element == Element::kI32 ? spec_.grid.exponent(header.chunk) : 0;
   if (header.exponent() != exponent) return false;
   if (payload != (header.has(flag::kZero) ? 0 : payload_bytes(job, header.chunk)) ||
       (payload != 0 && spec_.payloads == Payloads::kCounted))
@@ -199,16 +180,12 @@ bool Aggregation::within_rate(Instant now, std::size_t bytes) {
   return true;
 }
 
-// The keeper of a stream speaks on the same path, and without a tag only its empty mask tells it
-// from the sender.
 void Aggregation::on_heartbeat(SourceId source, const Header& header, ByteView packet) {
   Seal* seal = seal_of(source);
-  if (seal == nullptr || !epoch_is_live(header.epoch()))
+  // A source says whose contributions it sends; the island sends none.
+  const bool nobody = source != kOwnIsland && header.mask == 0;
+  if (seal == nullptr || nobody || !epoch_is_live(header.epoch()))
     return counters_.add(EdgeCount::kUnexpected);
-  if (source >= 0 && header.mask == 0) {
-    if (std::size_t(source) >= seals_.keepers.size()) return counters_.add(EdgeCount::kUnexpected);
-    seal = &seals_.keepers[std::size_t(source)];
-  }
   if (!believe(*seal, packet)) counters_.add(EdgeCount::kForged);
 }
 
@@ -231,7 +208,7 @@ void Aggregation::on_nak(Instant now, const Header& header, ByteView packet, Out
     gone.sequence = control_sequence_[std::size_t(PacketType::kGone)]++;
     const ByteSpan answer = request_.packet(gone);
     seals_.own.close(answer);
-    out.send(Towards::kIsland, kOwnIsland, answer);
+    out.send(Towards::kIsland, answer);
     request_.clear();
   };
   for_each_requested(header, payload_of(packet), [&](std::uint32_t sequence) {
@@ -255,7 +232,7 @@ void Aggregation::send_again(Instant now, ByteSpan kept, Outbox& out) {
   kept[offsetof(Header, flags)] |= std::byte(flag::kResent);
   counters_.add(EdgeCount::kResends);
   hop_.send_again(now);
-  out.send(Towards::kIsland, kOwnIsland, kept);
+  out.send(Towards::kIsland, kept);
 }
 
 void Aggregation::send_those_in_line(Instant now, Outbox& out) {
@@ -274,15 +251,9 @@ void Aggregation::on_deadline(Instant now, Outbox& out) {
     if (round.due < chunks_ && round.due_at <= now) expire(now, round, out);
   }
   send_those_in_line(now, out);
-  if (gaps_due_ <= now) {
-    for (LiveRound& round : rounds_)
-      if (round.open) ask(now, round, out);
-    gaps_due_ = kNever;
-    for (const GapTracker& gaps : gaps_) gaps_due_ = std::min(gaps_due_, gaps.next_deadline());
-  }
   if (heartbeat_at_ > now) return note_due();
   const LiveRound* newest = live(newest_);
-  announce(PacketType::kHeartbeat, *newest, Towards::kIsland, kOwnIsland, out);
+  announce(PacketType::kHeartbeat, *newest, out);
   // Silence once the island has said that it needs nothing more.
   const bool done = std::all_of(rounds_.begin(), rounds_.end(), [](const LiveRound& round) {
     return !round.open || round.acknowledged;
@@ -293,7 +264,7 @@ void Aggregation::on_deadline(Instant now, Outbox& out) {
 }
 
 void Aggregation::note_due() {
-  due_ = std::min(heartbeat_at_, gaps_due_);
+  due_ = heartbeat_at_;
   if (store_.anyone_in_line()) due_ = std::min(due_, hop_.room_at());
   for (const LiveRound& round : rounds_)
     if (round.open && round.due < chunks_) due_ = std::min(due_, round.due_at);

@@ -12,7 +12,6 @@
 #include "protocol/aggregation_spec.hpp"
 #include "protocol/aligned_bytes.hpp"
 #include "protocol/counters.hpp"
-#include "protocol/gap_tracker.hpp"
 #include "protocol/last_hop.hpp"
 #include "protocol/request.hpp"
 #include "protocol/resend_store.hpp"
@@ -29,10 +28,10 @@ class Aggregation {
   // put out first, as if all its deadlines had passed.
   [[nodiscard]] Result<RoundSpec> open_round(Instant now, const RoundSpec& round, Outbox& out);
 
-  // `source` is the stream that the host heard it on, kOwnIsland or kCoordinator.
+  // `source` is the stream that the host heard it on, or kOwnIsland.
   void on_packet(Instant now, SourceId source, const Header& header, ByteView packet, Outbox& out) {
     on_time(now, out);
-    if (source != kOwnIsland && source != kCoordinator && header.type() != PacketType::kHeartbeat)
+    if (source != kOwnIsland && header.type() != PacketType::kHeartbeat)
       on_sum(now, source, header, packet, out);
     else
       on_word(now, source, header, packet, out);
@@ -138,14 +137,7 @@ class Aggregation {
                std::uint32_t weight, std::uint8_t flags, const std::byte* sum, ByteView payload,
                Outbox& out);
   void end(Instant now, LiveRound& round, Outbox& out);
-  void announce(PacketType type, const LiveRound& round, Towards towards, SourceId source,
-                Outbox& out);
-
-  // aggregation_repair.cpp: asking senders' edges again
-  void watch(Instant now, LiveRound& round, const Header& header);
-  void on_gone(LiveRound& round, SourceId source, const Header& header, ByteView packet);
-  void ask(Instant now, LiveRound& round, Outbox& out);
-  [[nodiscard]] GapTracker* gaps_of(const LiveRound& round, int bit);
+  void announce(PacketType type, const LiveRound& round, Outbox& out);
 
   AggregationSpec spec_;
   ChunkId chunks_;
@@ -160,8 +152,6 @@ class Aggregation {
   ResendStore store_;
   LastHop hop_;
   RequestWriter request_;
-  std::vector<GapTracker> gaps_;  // empty unless repair is on
-  Instant gaps_due_ = kNever;     // the soonest of them, or earlier
   EdgeCounters counters_;
   std::size_t open_slots_ = 0;
   std::size_t open_slots_peak_ = 0;

@@ -134,9 +134,8 @@ void Aggregation::put_out(Instant now, LiveRound& round, ChunkId chunk, Contribu
   header.sequence = store_.next();
   header.mask = mask;
   header.weight = weight;
-  header.set_content(
-      job.element, job.operation,
-      job.element == Element::kI32 ? spec_.grid.exponent(round.spec.round, chunk) : 0);
+  header.set_content(job.element, job.operation,
+                     job.element == Element::kI32 ? spec_.grid.exponent(chunk) : 0);
   header.set_meeting(round.spec.epoch, round.spec.clique);
 
   const std::size_t bytes = (flags & flag::kZero) != 0 ? 0 : payload_bytes(job, chunk);
@@ -149,7 +148,7 @@ void Aggregation::put_out(Instant now, LiveRound& round, ChunkId chunk, Contribu
   seals_.own.close(packet);
   counters_.add(EdgeCount::kOutputs);
   hop_.send_first(now);
-  out.send(Towards::kIsland, kOwnIsland, packet);
+  out.send(Towards::kIsland, packet);
   if (store_.anyone_in_line()) send_those_in_line(now, out);
 
   if (gone_out != round.spec.expected) return;
@@ -160,14 +159,13 @@ void Aggregation::put_out(Instant now, LiveRound& round, ChunkId chunk, Contribu
 void Aggregation::end(Instant now, LiveRound& round, Outbox& out) {
   round.ended = true;
   round.due = chunks_;
-  announce(PacketType::kEnd, round, Towards::kIsland, kOwnIsland, out);
+  announce(PacketType::kEnd, round, out);
   heartbeat_wait_ = std::min(spec_.insist, spec_.heartbeat);
   heartbeat_at_ = now + heartbeat_wait_;
   note_due();
 }
 
-void Aggregation::announce(PacketType type, const LiveRound& round, Towards towards,
-                           SourceId source, Outbox& out) {
+void Aggregation::announce(PacketType type, const LiveRound& round, Outbox& out) {
   Header header;
   header.set_type(type);
   header.job = spec_.job.id;
@@ -179,7 +177,7 @@ void Aggregation::announce(PacketType type, const LiveRound& round, Towards towa
   header.flags = round.flags;
   header.set_meeting(round.spec.epoch, round.spec.clique);
   Announcement room;
-  out.send(towards, source, write_announcement(room, header, seals_.own));
+  out.send(Towards::kIsland, write_announcement(room, header, seals_.own));
 }
 
 }  // namespace cotillion

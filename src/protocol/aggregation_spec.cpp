@@ -13,9 +13,6 @@ Footprint footprint(const AggregationSpec& spec) {
   bytes.records = spec.slots * kSlotRecordBytes;
   bytes.ledger = std::size_t(spec.live_rounds) * chunk_count(spec.job) * sizeof(ContributorMask);
   bytes.resend = ResendStore::bytes(spec.resend_packets, stored_payload(spec));
-  const auto trackers = std::size_t(spec.live_rounds) * std::size_t(spec.members_max);
-  if (spec.repair)
-    bytes.repair = trackers * (GapTracker::bytes(spec.repair_gaps) + sizeof(GapTracker));
   bytes.other = std::size_t(spec.live_rounds) * Aggregation::kRoundRecordBytes + stored_sum(spec) +
                 packet_bytes(payload);
   return bytes;
@@ -40,12 +37,6 @@ Result<AggregationSpec> checked(const AggregationSpec& spec) {
     return wrong("a burst that is smaller than one packet lets nothing pass");
   if (spec.last_hop.value < 0 || spec.framing.count < 0)
     return wrong("a last hop with a negative rate or framing");
-  if (spec.period < 1) return wrong("a period without rounds");
-  const GapSettings& gaps = spec.repair_gaps;
-  if (gaps.window == 0 || gaps.requests_max < 1 || gaps.requests_max > kRequestsMax ||
-      gaps.round_trip.ps <= 0)
-    return wrong(
-        fmt::format("repair needs a window, a round trip and 1 to {} requests", kRequestsMax));
   if (spec.insist.ps <= 0) return wrong("insisting on END without time between");
   if (spec.heartbeat.ps <= 0) return wrong("heartbeats without time between them");
   return spec;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "protocol/aligned_bytes.hpp"
-#include "protocol/gap_tracker.hpp"
 #include "protocol/grid.hpp"
 #include "protocol/job.hpp"
 #include "protocol/seal.hpp"
@@ -19,11 +18,10 @@ struct AggregationSpec {
   std::size_t resend_packets = 1;  // kept for resending
   int live_rounds = 2;             // whose ledgers are kept
   int members_max = kCliqueMembersMax;
-  BitsPerSecond rate_max{0};  // of contributions; 0: no limit
-  Bytes burst{1 << 20};       // that may come at once under the limit
-  BitsPerSecond last_hop{0};  // towards the island; 0: not known
-  Bytes framing{0};           // of packets there
-  int period = 1;             // of the schedule, in rounds: how long a change of grid must wait
+  BitsPerSecond rate_max{0};            // of contributions; 0: no limit
+  Bytes burst{1 << 20};                 // that may come at once under the limit
+  BitsPerSecond last_hop{0};            // towards the island; 0: not known
+  Bytes framing{0};                     // of packets there
   Duration resend{200'000'000'000};     // t_resend: what was sent is kept for this long at least
   Duration linger{1'000'000'000};       // a request that comes again within this crossed its answer
   Duration heartbeat{100'000'000'000};  // between announcements to the island
@@ -31,17 +29,13 @@ struct AggregationSpec {
   // and with it the last sums. Then twice as long each time, up to `heartbeat`.
   Duration insist{1'000'000'000};
   Payloads payloads = Payloads::kReal;  // kCounted refuses contributions that are not zero
-  bool repair = false;                  // before aggregation, from the senders' own edges
-  GapSettings repair_gaps{};
 };
 
 // Whose packets an edge believes, and in whose name it speaks.
 struct AggregationSeals {
   Seal own;
   Seal island;
-  Seal coordinator;
   std::vector<Seal> sources;  // by SourceId
-  std::vector<Seal> keepers;  // of these streams, by SourceId; may be empty
 };
 
 inline constexpr std::size_t kSlotRecordBytes = 24;
@@ -60,12 +54,9 @@ struct Footprint {
   std::size_t records = 0;  // key, mask and weight of every slot
   std::size_t ledger = 0;   // eight bytes for every chunk of the live rounds
   std::size_t resend = 0;
-  std::size_t repair = 0;  // gap trackers, when repair before aggregation is on
-  std::size_t other = 0;   // round table, one sum in passing, one request
+  std::size_t other = 0;  // round table, one sum in passing, one request
 
-  [[nodiscard]] std::size_t total() const {
-    return sums + records + ledger + resend + repair + other;
-  }
+  [[nodiscard]] std::size_t total() const { return sums + records + ledger + resend + other; }
 };
 [[nodiscard]] Footprint footprint(const AggregationSpec& spec);
 

@@ -27,8 +27,8 @@ enum class EdgeCount : std::uint8_t {
   kResends,            // sums sent in again
   kResendsSpared,      // asked for while the answer was under way
   kGone,               // asked for and no longer kept
-  kRepairsAsked,       // contributions asked for again before aggregation
-  kRepaired,           // and come
+  kRepairsAsked,       // 0: contributions are not asked for (docs/decisions/0045)
+  kRepaired,           // contributions that came marked as sent again
   kCount
 };
 inline constexpr std::size_t kEdgeCounts = std::size_t(EdgeCount::kCount);

@@ -25,7 +25,7 @@ class Edge {
 
   [[nodiscard]] Result<RoundSpec> open_round(Instant now, JobId job, const RoundSpec& round,
                                              Outbox& out);
-  // Any bytes at all; `source` is the stream they came on, kOwnIsland or kCoordinator.
+  // Any bytes at all; `source` is the stream they came on, or kOwnIsland.
   void on_packet(Instant now, SourceId source, ByteView packet, Outbox& out) {
     const auto header = read_header(packet);
     if (!header)

@@ -19,7 +19,7 @@ constexpr int kContributors = 4;
 constexpr Instant kNow{0};
 
 struct Nowhere final : Outbox {
-  void send(Towards, SourceId, ByteView packet) override { bytes += packet.size(); }
+  void send(Towards, ByteView packet) override { bytes += packet.size(); }
   std::size_t bytes = 0;
 };
 

@@ -27,7 +27,7 @@ struct RoundAssignment {
 struct Job {
   AggregationSpec spec;
   std::vector<Seal> sources;
-  Seal edge, island, coordinator, keeper;
+  Seal edge, island;
   std::map<RoundId, RoundSpec> rounds;  // live
   std::vector<std::vector<std::byte>> outputs;
   struct Chunk {
@@ -50,8 +50,6 @@ AggregationSpec spec_of(JobId id, Element element) {
   spec.members_max = 8;
   spec.linger = {0};
   spec.heartbeat = {1'000'000'000};
-  spec.repair = element == Element::kI32;
-  spec.repair_gaps = {8, {1'000'000}, {50'000'000}, 3};
   return spec;
 }
 
@@ -65,16 +63,13 @@ class FuzzedEdge final : public Outbox {
       const auto seal = [&](SourceName name) {
         return fuzz::seal_of(&job == &jobs_[1], job.spec.job.id, name, kBoot);
       };
-      AggregationSeals theirs{seal(100), seal(101), seal(102), {}, {}};
+      AggregationSeals theirs{seal(100), seal(101), {}};
       for (SourceName source = 0; source < kSources; ++source) {
         theirs.sources.push_back(seal(source));
-        theirs.keepers.push_back(seal(103));
         job.sources.push_back(seal(source));
       }
       job.edge = seal(100);
       job.island = seal(101);
-      job.coordinator = seal(102);
-      job.keeper = seal(103);
       table.push_back({job.spec, std::move(theirs)});
     }
     edge_ = std::make_unique<Edge>(
@@ -110,9 +105,7 @@ class FuzzedEdge final : public Outbox {
       }
   }
 
-  void send(Towards, SourceId, ByteView packet) override {
-    sent_.emplace_back(packet.begin(), packet.end());
-  }
+  void send(Towards, ByteView packet) override { sent_.emplace_back(packet.begin(), packet.end()); }
 
  private:
   [[nodiscard]] const Aggregation& at(const Job& job) const { return *edge_->job(job.spec.job.id); }
@@ -145,26 +138,17 @@ class FuzzedEdge final : public Outbox {
     job.rounds[round.round] = round;
   }
 
-  Seal& seal_for(Job& job, SourceId source, const Header& header) {
-    if (source == kOwnIsland) return job.island;
-    if (source == kCoordinator) return job.coordinator;
-    const bool keeper = header.type() == PacketType::kGone ||
-                        (header.type() == PacketType::kHeartbeat && header.mask == 0);
-    return keeper ? job.keeper : job.sources[std::size_t(source)];
-  }
-
   void take_packet(Job& job) {
     const RoundSpec& round =
         input_.below(4) == 0 ? job.rounds.begin()->second : job.rounds.rbegin()->second;
     ByteSpan packet = fuzz::make_packet(input_, job.spec.job, round, kExponent, room_);
     Header header;
     std::memcpy(&header, packet.data(), kHeaderBytes);
-    if (header.type() == PacketType::kControl) return;  // no change of the grid here
-    SourceId source = input_.below(32) - 2;             // the right one, mostly
+    SourceId source = input_.below(32) - 1;  // the right one, mostly
     if (header.type() == PacketType::kNak || header.type() == PacketType::kAck) source = kOwnIsland;
     if (source >= kSources)
       source = round.source[std::size_t(std::countr_zero(ContributorMask(header.mask))) % 8];
-    Seal& seal = seal_for(job, source, header);
+    Seal& seal = source == kOwnIsland ? job.island : job.sources[std::size_t(source)];
     if (header.type() == PacketType::kHeartbeat && !payload_of(packet).empty()) {
       seal.set_boot(seal.boot() + (input_.below(8) == 0 ? 1 : 0));  // after a restart
       const Little64 boot = seal.boot();

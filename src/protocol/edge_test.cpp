@@ -171,6 +171,32 @@ TEST(Edge, ZerosTravelWithoutTheirPayload) {
   EXPECT_EQ(site.last().value(), 3);
 }
 
+TEST(Edge, AContributionOnAnotherGridIsDropped) {
+  AggregationSpec spec = spec_of(1, 8, Element::kI32);
+  spec.grid = Grid(-4);
+  Site site(spec);
+  for (const int exponent : {0, -4}) {
+    Header data = site.header_of(PacketType::kData, 0, 0b0010);
+    data.flags = flag::kGrid;
+    data.set_content(Element::kI32, Operation::kWeightedSum, exponent);
+    site.deliver(1, data, 1, sealed(11));
+  }
+  EXPECT_EQ(site.count(kAccepted), 1u);
+  EXPECT_EQ(site.count(kUnexpected), 1u);
+}
+
+// Types that are reserved, and those that are somebody else's to say.
+TEST(Edge, NoStreamAndNoIslandMaySendWhatIsNotTheirsToSay) {
+  Site site;
+  for (const PacketType type : {PacketType::kRepair, PacketType::kGone, PacketType::kControl}) {
+    site.deliver(1, site.header_of(type, 0, 0b0010), 1, sealed(11));
+    site.from_island(type, 0);
+  }
+  site.deliver(1, site.header_of(PacketType::kHeartbeat, 0, 0), 1, sealed(11));  // of nobody
+  EXPECT_EQ(site.count(kUnexpected), 7u);
+  EXPECT_TRUE(site.sent.empty());
+}
+
 TEST(Edge, AContributionWithANanIsDroppedWholeAndTheEndSaysSo) {
   Site site;
   site.data(1, 0);
@@ -182,30 +208,6 @@ TEST(Edge, AContributionWithANanIsDroppedWholeAndTheEndSaysSo) {
   EXPECT_EQ(site.sent[0].header.flags, flag::kNanDropped);
   EXPECT_EQ(site.sent[1].type(), PacketType::kEnd);
   EXPECT_EQ(site.sent[1].header.flags, flag::kNanDropped);
-}
-
-TEST(Edge, AChangeOfGridTakesEffectAtItsRound) {
-  Site site(spec_of(1, 8, Element::kI32));
-  const GridChange change{9, {{0, -4}}};
-  Header header = site.header_of(PacketType::kControl, 0, 0);
-  std::vector<std::byte> packet(packet_bytes(control_payload_bytes(change)));
-  write_grid_change(change, header, payload_of(ByteSpan(packet)));
-  write_header(header, packet);
-  sealed(3).close(packet);
-  site.edge.on_packet({0}, kCoordinator, packet, site);
-  EXPECT_EQ(site.count(kUnexpected), 0u);
-  for (const RoundId round : {8u, 9u}) {
-    ASSERT_TRUE(site.edge.open_round({0}, 1, round_of(round), site).has_value());
-    for (const int exponent : {0, -4}) {
-      Header data = site.header_of(PacketType::kData, 0, 0b0010);
-      data.round = round;
-      data.flags = flag::kGrid;
-      data.set_content(Element::kI32, Operation::kWeightedSum, exponent);
-      site.deliver(1, data, 1, sealed(11));
-    }
-  }
-  EXPECT_EQ(site.count(kAccepted), 2u);
-  EXPECT_EQ(site.count(kUnexpected), 2u);
 }
 
 }  // namespace

@@ -28,12 +28,12 @@ AggregationSpec spec_of(JobId id = 1, std::size_t slots = 8, Element element = E
   spec.heartbeat = {1'000'000};
   return spec;
 }
-// Sources 0 to 3 are on boots 10 to 13, the edge on 1, its island on 2, the coordinator on 3.
+// Sources 0 to 3 are on boots 10 to 13, the edge on 1, its island on 2.
 Result<Edge> build(const std::vector<AggregationSpec>& specs, Bytes memory = {4096},
                    Bytes margin = {0}) {
   std::vector<EdgeJob> jobs;
   for (const AggregationSpec& spec : specs) {
-    jobs.push_back({spec, {sealed(1), sealed(2), sealed(3), {}, {}}});
+    jobs.push_back({spec, {sealed(1), sealed(2), {}}});
     for (BootId boot = 10; boot < 14; ++boot) jobs.back().seals.sources.push_back(sealed(boot));
   }
   return Edge::build({.memory = memory}, margin, std::move(jobs));
@@ -66,7 +66,7 @@ struct Site final : Outbox {
       EXPECT_TRUE(edge.open_round({0}, spec.job.id, round, *this).has_value());
     sent.clear();
   }
-  void send(Towards, SourceId, ByteView packet) override {
+  void send(Towards, ByteView packet) override {
     sent.push_back({{packet.begin(), packet.end()}, *read_header(packet)});
   }
   Header header_of(PacketType type, ChunkId chunk, ContributorMask mask) {

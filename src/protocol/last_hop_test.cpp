@@ -59,7 +59,7 @@ class Player final : Outbox {
     spec.linger = {0};
     steps_back_ = pick(0, 3) == 0;
     std::vector<EdgeJob> jobs;
-    jobs.push_back({spec, {sealed(1), sealed(2), sealed(3), {}, {}}});
+    jobs.push_back({spec, {sealed(1), sealed(2), {}}});
     for (BootId boot = 10; boot < 14; ++boot) jobs.back().seals.sources.push_back(sealed(boot));
     return std::move(*Edge::build({.memory = {1 << 20}}, {0}, std::move(jobs)));
   }
@@ -126,7 +126,7 @@ class Player final : Outbox {
     return count;
   }
 
-  void send(Towards, SourceId, ByteView packet) override {
+  void send(Towards, ByteView packet) override {
     const Header header = *read_header(packet);
     if (!carries_sum(header.type())) return;
     const std::uint32_t sequence = header.sequence;

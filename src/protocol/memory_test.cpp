@@ -12,7 +12,6 @@
 
 #include "base/random.hpp"
 #include "protocol/edge.hpp"
-#include "protocol/keeper.hpp"
 #include "protocol/receiver.hpp"
 #include "protocol/sender.hpp"
 
@@ -108,9 +107,8 @@ Seal boot(BootId id) {
 }
 
 AggregationSeals seals_of(std::size_t sources) {
-  AggregationSeals seals{boot(1), boot(0), boot(1), {}, {}};
+  AggregationSeals seals{boot(1), boot(0), {}};
   seals.sources.resize(sources);
-  seals.keepers.resize(sources);
   return seals;
 }
 
@@ -125,9 +123,6 @@ TEST(Memory, AnEdgeTakesWhatItsFootprintSays) {
     spec.resend_packets = std::size_t(random.between(1, 300));
     spec.live_rounds = int(random.between(1, 4));
     spec.members_max = int(random.between(1, 64));
-    spec.repair = i % 2 == 0;
-    spec.repair_gaps.window = std::uint32_t(random.between(1, 500));
-    spec.repair_gaps.requests_max = int(random.between(1, 10));
     std::vector<EdgeJob> jobs;
     jobs.push_back({spec, seals_of(4)});
 
@@ -139,15 +134,6 @@ TEST(Memory, AnEdgeTakesWhatItsFootprintSays) {
     const std::size_t table = sizeof(Aggregation) + sizeof(GridRange);
     EXPECT_EQ(allocations.bytes(), footprint(spec).total() + table) << i;
   }
-}
-
-TEST(Memory, AKeeperTakesWhatItSays) {
-  JobSpec job;
-  job.elements = 100'000;
-  allocations.start();
-  const Keeper keeper(job, {boot(1), boot(0), {}});
-  allocations.stop();
-  EXPECT_EQ(allocations.bytes(), Keeper::bytes(job));
 }
 
 constexpr int kIslands = 3;
@@ -164,7 +150,7 @@ class Loop {
   std::vector<std::unique_ptr<Site>> sites;
 
  private:
-  enum class To : std::uint8_t { kEdge, kReceiver, kKeeper, kSender };
+  enum class To : std::uint8_t { kEdge, kReceiver };
   struct Flying {
     To to = To::kEdge;
     int site = 0;
@@ -192,9 +178,8 @@ struct Loop::Site final : Outbox, FragmentSource, ReceiverEvents {
         x(job.elements, float(number)),
         snapshots(job, Grid(-10), 2),
         merge(job, {}),
-        sender(sending(exchange), snapshots, *this, boot(1), askers()),
-        receiver(receiving(exchange), snapshots, merge, boot(1), boot(0)),
-        keeper(job, {boot(1), boot(0), askers()}) {
+        sender(sending(exchange), snapshots, *this, boot(1)),
+        receiver(receiving(exchange), snapshots, merge, boot(1), boot(0)) {
     AggregationSpec spec;
     spec.job = job;
     spec.grid = Grid(-10);
@@ -202,8 +187,6 @@ struct Loop::Site final : Outbox, FragmentSource, ReceiverEvents {
     spec.resend_packets = 200;
     spec.heartbeat = us(2000);
     spec.linger = us(50);
-    spec.repair = true;
-    spec.repair_gaps = {256, us(50), us(300), 4};
     spec.rate_max = {20e9};
     std::vector<EdgeJob> jobs;
     jobs.push_back({spec, seals_of(kIslands)});
@@ -223,9 +206,6 @@ struct Loop::Site final : Outbox, FragmentSource, ReceiverEvents {
     settings.gaps = {256, us(50), us(200), 8};
     return settings;
   }
-  // Sender and keeper hear requests of everyone's edge.
-  static std::vector<Seal> askers() { return std::vector<Seal>(kIslands); }
-
   void snapshot(RoundId, std::uint64_t first, std::span<float> values) override {
     std::copy_n(x.begin() + std::ptrdiff_t(first), values.size(), values.begin());
   }
@@ -246,20 +226,12 @@ struct Loop::Site final : Outbox, FragmentSource, ReceiverEvents {
     ++closed;
     absent += absences.size();
   }
-  void send(Towards towards, SourceId source, ByteView packet) override {
-    const PacketType type = read_header(packet)->type();
+  void send(Towards towards, ByteView packet) override {
     if (towards == Towards::kIsland) loop.carry(To::kReceiver, self, 0, packet);
     if (towards == Towards::kOwnEdge) loop.carry(To::kEdge, self, kOwnIsland, packet);
-    if (towards == Towards::kGroup) {
-      keeper.on_stream(packet);
-      for (int other = 0; other < kIslands; ++other)
-        if (other != self) loop.carry(To::kEdge, other, self, packet);
-    }
-    if (towards != Towards::kSource) return;
-    const bool asks = speaks_as_edge && type != PacketType::kGone && type != PacketType::kData;
-    if (asks) loop.carry(To::kKeeper, source, self, packet);
-    if (asks) loop.carry(To::kSender, source, self, packet);
-    if (!asks) loop.carry(To::kEdge, source, self, packet);
+    if (towards != Towards::kGroup) return;
+    for (int other = 0; other < kIslands; ++other)
+      if (other != self) loop.carry(To::kEdge, other, self, packet);
   }
 
   Loop& loop;
@@ -269,9 +241,7 @@ struct Loop::Site final : Outbox, FragmentSource, ReceiverEvents {
   Merge merge;
   Sender sender;
   Receiver receiver;
-  Keeper keeper;
   std::unique_ptr<Edge> edge;
-  bool speaks_as_edge = true;
   std::uint64_t late = 0, closed = 0, absent = 0;
 };
 
@@ -304,14 +274,8 @@ void Loop::carry(To to, int site, SourceId source, ByteView packet) {
 void Loop::deliver(const Flying& flying) {
   Site& site = *sites[std::size_t(flying.site)];
   const ByteView packet = ByteView(flying.bytes).first(flying.size);
-  const auto from = std::size_t(flying.source);
   if (flying.to == To::kReceiver) site.receiver.on_packet(now_, packet, site, site);
-  if (flying.to == To::kSender) site.sender.on_packet(now_, from, packet, site);
   if (flying.to == To::kEdge) site.edge->on_packet(now_, flying.source, packet, site);
-  if (flying.to != To::kKeeper) return;
-  site.speaks_as_edge = false;
-  site.keeper.on_request(from, packet, site);
-  site.speaks_as_edge = true;
 }
 
 void Loop::open(RoundId round) {
@@ -324,13 +288,13 @@ void Loop::open(RoundId round) {
     ASSERT_TRUE(site.edge->open_round(now_, job_.id, spec, site).has_value());
     const ReceiverRound mine{spec, round % 2 == 0 ? now_ + us(4500) : now_, us(500)};
     ASSERT_TRUE(site.receiver.open_round(now_, mine, site, site).has_value());
-    site.keeper.open_round(round, spec.epoch, 0, i);
     StreamSpec stream;
     stream.round = round;
     stream.epoch = spec.epoch;
     stream.bit = i;
     stream.weight_sum = kIslands;
     stream.start = now_;
+    stream.offset = us(round % 5 == 0 ? 1200 : 0);  // its first chunks are late
     stream.rate = {400e6};
     site.sender.open_round(stream);
   }
@@ -374,13 +338,10 @@ TEST_P(MillionPackets, AllocateNothing) {
       const EdgeCounters& edge = site->edge->job(1)->counters();
       for (const EdgeCount count :
            {EdgeCount::kAccepted, EdgeCount::kResults, EdgeCount::kTimeouts, EdgeCount::kDuplicates,
-            EdgeCount::kForged, EdgeCount::kOutputs, EdgeCount::kResends, EdgeCount::kRepairsAsked,
-            EdgeCount::kRepaired, EdgeCount::kLate})
+            EdgeCount::kForged, EdgeCount::kOutputs, EdgeCount::kResends, EdgeCount::kLate})
         EXPECT_GT(edge[count], 0u) << name_of(count);
       EXPECT_GT(site->receiver.counters()[ReceiverCount::kPlaced], 0u);
       EXPECT_GT(site->receiver.counters()[ReceiverCount::kAsked], 0u);
-      EXPECT_GT(site->sender.counters().resent, 0u);
-      EXPECT_GT(site->keeper.counters().resent, 0u);
       EXPECT_GT(site->closed, 8u);
       late += site->late;
       absent += site->absent;

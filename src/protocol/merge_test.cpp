@@ -245,7 +245,7 @@ TEST(Momentum, AtTheReceiverIsRefusedByTheRoundThatRotates) {
   settings.islands = 9;
   Receiver receiver(settings, snapshots, merge, std::move(own), Seal());
   struct Nobody final : Outbox, ReceiverEvents {
-    void send(Towards, SourceId, ByteView) override {}
+    void send(Towards, ByteView) override {}
     void fragment_ready(RoundId, int) override {}
     void late_ready(RoundId, int) override {}
     void round_closed(RoundId, std::span<const Absence>) override {}

@@ -8,13 +8,11 @@ namespace cotillion {
 
 using SourceId = int;  // a stream that an edge hears, as the host numbers them; ≥ 0
 inline constexpr SourceId kOwnIsland = -1;
-inline constexpr SourceId kCoordinator = -2;
 
 enum class Towards : std::uint8_t {
   kIsland,   // the island behind this edge, or the next edge of a chain
   kGroup,    // everyone in the clique
   kOwnEdge,  // the edge in front of this island
-  kSource,   // the edge that keeps the stream of `source`
 };
 
 class Outbox {
@@ -22,7 +20,7 @@ class Outbox {
   // The bytes are the caller's again when this returns. Those of an edge's sums, unless they are
   // RESENT, lie in its resend store and stay as they are until as many more packets have gone out
   // as the store holds.
-  virtual void send(Towards towards, SourceId source, ByteView packet) = 0;
+  virtual void send(Towards towards, ByteView packet) = 0;
 
  protected:
   ~Outbox() = default;

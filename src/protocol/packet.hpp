@@ -41,14 +41,14 @@ enum class PacketType : std::uint8_t {
   kData = 1,  // one island's contribution to a chunk
   kPartial,   // the sum of some contributions
   kResult,    // the sum of all that were expected, nothing of this chunk went before
-  kRepair,    // an edge asks a sender's own edge for a bitmap of chunks, from this chunk on
+  kRepair,    // reserved (docs/decisions/0045): a bitmap of chunks, from this chunk on
   kNak,       // a receiver asks for a bitmap of packets of its hop, from this sequence on
   // In these two `weight` is the sequence of the round's first packet.
   kEnd,        // all of a round is out; the sequence after its last packet
   kHeartbeat,  // the boot id of a source; the sequence of its next packet
   kAck,        // a receiver is done with a round; the sequence below which it needs nothing
   kGone,       // a bitmap, as in the request, of what is no longer kept
-  kControl,    // a change of the job, from a named round on
+  kControl,    // reserved (docs/decisions/0045)
 };
 
 namespace flag {

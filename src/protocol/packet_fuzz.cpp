@@ -6,7 +6,6 @@
 #include <cstring>
 #include <vector>
 
-#include "protocol/grid.hpp"
 #include "protocol/protocol_fuzz.hpp"
 #include "protocol/request.hpp"
 
@@ -53,25 +52,6 @@ void check_bitmap(const Header& header, ByteView packet, int beats) {
   COTILLION_CHECK(asked == answered);
 }
 
-void check_grid(const Header& header, ByteView packet) {
-  const auto change = read_grid_change(header, payload_of(packet));
-  if (!change) return;
-  Header again_header = header;
-  std::vector<std::byte> payload(control_payload_bytes(*change));
-  write_grid_change(*change, again_header, payload);
-  const auto again = read_grid_change(again_header, payload);
-  COTILLION_CHECK(again.has_value() && again->from == change->from &&
-                  again->ranges == change->ranges);
-  // Announced and in force, it says what it says.
-  Grid grid(3);
-  if (!grid.announce(*change, {change->from - 1, change->from - 1}, 1)) return;
-  for (std::size_t i = 0; i < change->ranges.size(); ++i) {
-    const GridRange& range = change->ranges[i];
-    COTILLION_CHECK(grid.exponent(change->from, range.first) == range.exponent);
-    COTILLION_CHECK(grid.exponent(change->from - 1, range.first) == 3);
-  }
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -82,7 +62,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!header) return 0;
   check_header(*header, packet);
   check_bitmap(*header, packet, beats);
-  check_grid(*header, packet);
   (void)name_of(header->element());
   COTILLION_CHECK(std::strcmp(name_of(header->type()), "unknown") != 0);
   return 0;

@@ -191,8 +191,7 @@ bool Receiver::expected(const LiveRound& round, const Header& header, std::size_
   if (mask == 0 || (mask & ~spec.expected) != 0 || header.chunk >= chunks_) return false;
   if (header.element() != job_.element || header.operation() != job_.operation) return false;
   if (header.has(flag::kGrid) != grid) return false;
-  if (header.exponent() != (grid ? snapshots_.grid().exponent(header.round, header.chunk) : 0))
-    return false;
+  if (header.exponent() != (grid ? snapshots_.grid().exponent(header.chunk) : 0)) return false;
   if (payload != (header.has(flag::kZero) ? 0 : payload_bytes(job_, header.chunk))) return false;
   return header.weight == weight_of(spec, mask);
 }

@@ -52,7 +52,7 @@ class FuzzedReceiver final : public Outbox, public ReceiverEvents {
     for (const auto& [round, spec] : rounds_) check_averages(round);
   }
 
-  void send(Towards towards, SourceId, ByteView packet) override {
+  void send(Towards towards, ByteView packet) override {
     ++happened_;
     COTILLION_CHECK(towards == Towards::kOwnEdge && read_header(packet).has_value());
     COTILLION_CHECK(island_.holds(packet));

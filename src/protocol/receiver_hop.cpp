@@ -20,8 +20,7 @@ Header Receiver::header_of(PacketType type) {
 
 void Receiver::announce(Outbox& out) {
   Announcement room;
-  out.send(Towards::kOwnEdge, kOwnIsland,
-           write_announcement(room, header_of(PacketType::kHeartbeat), own_));
+  out.send(Towards::kOwnEdge, write_announcement(room, header_of(PacketType::kHeartbeat), own_));
 }
 
 // An island that joins an edge in the middle of its life asks for nothing that was before it: from
@@ -73,7 +72,7 @@ void Receiver::close(LiveRound& round, Outbox& out, ReceiverEvents& events) {
     header.chunk = done;
     header.set_meeting(spec.epoch, spec.clique);
     Announcement room;
-    out.send(Towards::kOwnEdge, kOwnIsland, write_announcement(room, header, own_));
+    out.send(Towards::kOwnEdge, write_announcement(room, header, own_));
   }
   events.round_closed(spec.round, std::span(absences_).first(absent));
 }
@@ -83,7 +82,7 @@ void Receiver::ask(Instant now, Outbox& out) {
   const auto send = [&] {
     const ByteSpan packet = request_.packet(header_of(PacketType::kNak));
     own_.close(packet);
-    out.send(Towards::kOwnEdge, kOwnIsland, packet);
+    out.send(Towards::kOwnEdge, packet);
     request_.clear();
   };
   // Until the edge has answered once it may not know us, and would take this for forged.

@@ -72,7 +72,7 @@ void Receiver::average_of(const LiveRound& round, ChunkId chunk, const std::byte
   const bool grid = job_.element == Element::kI32;
   const Mean mean{double(spec.weight[bit]), double(spec.coefficient[bit]),
                   mean_coefficients(merge_.settings().missing, here, everyone - here),
-                  grid ? std::ldexp(1.0, snapshots_.grid().exponent(spec.round, chunk)) : 1.0};
+                  grid ? std::ldexp(1.0, snapshots_.grid().exponent(chunk)) : 1.0};
   const auto lanes = job_.element == Element::kBf16 ? &average_lanes<Element::kBf16>
                      : grid                         ? &average_lanes<Element::kI32>
                                                     : &average_lanes<Element::kF32>;

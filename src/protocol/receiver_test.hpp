@@ -116,7 +116,7 @@ struct Island final : Outbox, ReceiverEvents {
     return values[15];
   }
 
-  void send(Towards, SourceId, ByteView packet) override {
+  void send(Towards, ByteView packet) override {
     sent.push_back({now, *read_header(packet), {}});
     for_each_requested(sent.back().header, payload_of(packet),
                        [&](auto number) { sent.back().numbers.push_back(number); });

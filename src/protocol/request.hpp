@@ -1,5 +1,5 @@
-// Bitmaps of many numbers in one packet: what a NAK or a REPAIR asks for and a GONE refuses. One
-// gap at a time would cost a round trip each: 76 gaps at 200 ms are 15 s.
+// Bitmaps of many numbers in one packet: what a NAK asks for and a GONE refuses. One gap at a
+// time would cost a round trip each: 76 gaps at 200 ms are 15 s.
 #pragma once
 
 #include <vector>

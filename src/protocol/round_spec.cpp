@@ -51,8 +51,6 @@ Result<RoundSpec> checked(const RoundSpec& round, const JobSpec& job) {
     return wrong("expects contributors that are no members");
   if (round.own >= 0 && (round.expected >> unsigned(round.own) & 1) != 0)
     return wrong("expects the island's own contribution, which never crosses the network");
-  if ((round.chained & ~round.expected) != 0)
-    return wrong("chains contributors that are not expected");
   if (round.epoch < 0 || round.epoch >= kEpochs)
     return wrong(fmt::format("epoch {}; the wire counts modulo {}", round.epoch, kEpochs));
   if (round.clique < 0 || round.clique >= kCliquesMax)

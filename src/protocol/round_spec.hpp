@@ -18,7 +18,6 @@ struct RoundSpec {
   int members = 0;  // of the clique
   int own = -1;     // the bit of the island served here; −1 for an edge inside a chain
   ContributorMask expected = 0;  // whose contributions come in here
-  ContributorMask chained = 0;   // come through another edge; those that share a stream do anyway
   // By bit: what a contribution weighs, and by what it is multiplied at this island's edge. Sums
   // carry the products, so a chain of edges serves one island or multiplies by one.
   std::array<std::uint32_t, kCliqueMembersMax> weight{};

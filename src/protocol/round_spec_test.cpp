@@ -116,9 +116,6 @@ TEST(RoundSpec, ARefusalNamesTheRoundAndTheReason) {
   EXPECT_THAT(refusal(round), HasSubstr("no members"));
   round.expected = 0b001;
   EXPECT_THAT(refusal(round), HasSubstr("own contribution"));
-  round = sound;
-  round.chained = 0b001;
-  EXPECT_THAT(refusal(round), HasSubstr("chains contributors that are not expected"));
 
   for (const int epoch : {-1, 16}) {
     round = sound;

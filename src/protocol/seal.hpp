@@ -17,7 +17,7 @@ namespace cotillion {
 using Key = std::array<std::uint8_t, 16>;
 using BootId = std::uint64_t;  // larger after every start of a source; 0: not heard of yet
 // Who seals, the same number everywhere. Whatever counts sequences for itself has a name of its
-// own: a sender, a receiver, an edge towards one island, a keeper.
+// own: a sender, a receiver, an edge towards one island.
 using SourceName = std::uint32_t;
 
 // The key of one source in one epoch since one boot. The secret is the source's own: an island

@@ -6,8 +6,8 @@
 // nonce only if they agree in all four. Sums of one source then differ in round (never reused
 // within a job) or in sequence (counted by hop within it); other packets differ in sequence, which
 // counts those of their type from boot on and does not start again with an epoch. Whatever counts
-// for itself (an island's sender, its receiver, an edge towards one island, a keeper) is a source
-// of its own. Another boot has another key, and a resend repeats its bytes.
+// for itself (an island's sender, its receiver, an edge towards one island) is a source of its own.
+// Another boot has another key, and a resend repeats its bytes.
 #include "protocol/seal.hpp"
 
 #include <fmt/format.h>

@@ -6,7 +6,6 @@
 
 #include "base/check.hpp"
 #include "protocol/announcement.hpp"
-#include "protocol/request.hpp"
 
 namespace cotillion {
 namespace {
@@ -23,12 +22,11 @@ Instant planned_departure(const StreamSpec& stream, const SenderSettings& settin
 }
 
 Sender::Sender(const SenderSettings& settings, Snapshots& snapshots, FragmentSource& source,
-               Seal own, std::vector<Seal> askers)
+               Seal own)
     : settings_(settings),
       snapshots_(snapshots),
       source_(source),
       own_(std::move(own)),
-      askers_(std::move(askers)),
       chunks_(chunk_count(snapshots.job())),
       next_(chunks_),
       copied_(chunks_),
@@ -97,7 +95,7 @@ void Sender::on_time(Instant now, Outbox& out) {
     const std::uint8_t flags = snapshots_.flags(stream_.round, next_);
     count(flags);
     if ((flags & flag::kNanDropped) == 0) {
-      send_chunk(next_, 0, out);
+      send_chunk(next_, out);
       ++counters_.sent;
     }
     if (next_ + 1 == chunks_) announce(PacketType::kEnd, out);
@@ -140,7 +138,7 @@ Header Sender::header_of(PacketType type) const {
   return header;
 }
 
-void Sender::send_chunk(ChunkId chunk, std::uint8_t flags, Outbox& out) {
+void Sender::send_chunk(ChunkId chunk, Outbox& out) {
   const JobSpec& job = snapshots_.job();
   const bool grid = job.element == Element::kI32;
   const std::uint8_t content = snapshots_.flags(stream_.round, chunk);
@@ -148,16 +146,14 @@ void Sender::send_chunk(ChunkId chunk, std::uint8_t flags, Outbox& out) {
   header.flags = std::uint8_t(content | (grid ? flag::kGrid : 0));
   header.chunk = chunk;
   header.sequence = base_ + chunk;
-  header.set_content(job.element, job.operation,
-                     grid ? snapshots_.grid().exponent(stream_.round, chunk) : 0);
+  header.set_content(job.element, job.operation, grid ? snapshots_.grid().exponent(chunk) : 0);
   const ByteView payload =
       (content & flag::kZero) != 0 ? ByteView{} : snapshots_.chunk(stream_.round, chunk);
   const ByteSpan packet = ByteSpan(packet_).first(packet_bytes(payload.size()));
   write_header(header, packet);
   if (!payload.empty()) std::memcpy(payload_of(packet).data(), payload.data(), payload.size());
   own_.close(packet);
-  packet[offsetof(Header, flags)] |= std::byte(flags);
-  out.send(Towards::kGroup, kOwnIsland, packet);
+  out.send(Towards::kGroup, packet);
 }
 
 void Sender::announce(PacketType type, Outbox& out) {
@@ -166,34 +162,7 @@ void Sender::announce(PacketType type, Outbox& out) {
   header.weight = base_;
   header.sequence = control_sequence_[std::size_t(type)]++;
   Announcement room;
-  out.send(Towards::kGroup, kOwnIsland, write_announcement(room, header, own_));
-}
-
-void Sender::on_packet(Instant, std::size_t from, ByteView packet, Outbox& out) {
-  const auto header = read_header(packet);
-  if (header && header->type() == PacketType::kHeartbeat && from < askers_.size() && open_ &&
-      header->job == snapshots_.job().id && header->epoch() == stream_.epoch) {
-    if (!believe(askers_[from], packet)) ++counters_.forged;
-    return;
-  }
-  if (!header || !open_ || header->type() != PacketType::kRepair ||
-      header->job != snapshots_.job().id || header->round != stream_.round ||
-      header->epoch() != stream_.epoch || header->clique() != stream_.clique ||
-      header->mask != ContributorMask(1) << unsigned(stream_.bit) || from >= askers_.size()) {
-    ++counters_.unexpected;
-    return;
-  }
-  if (!askers_[from].holds(packet)) {
-    ++counters_.forged;
-    return;
-  }
-  for_each_requested(*header, payload_of(packet), [&](std::uint32_t chunk) {
-    if (chunk >= next_) return;                           // not sent yet
-    if (!snapshots_.taken(stream_.round, chunk)) return;  // not kept any more
-    if ((snapshots_.flags(stream_.round, chunk) & flag::kNanDropped) != 0) return;
-    send_chunk(chunk, flag::kResent, out);
-    ++counters_.resent;
-  });
+  out.send(Towards::kGroup, write_announcement(room, header, own_));
 }
 
 }  // namespace cotillion

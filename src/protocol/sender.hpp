@@ -1,6 +1,6 @@
 // One island's stream: chunks in order, each at its planned instant, cut from fragments that are
-// copied when their bytes are due to leave. It announces itself, says when a round is all out, and
-// repeats what it is asked for, byte for byte. Time is an argument, output an outbox.
+// copied when their bytes are due to leave. It announces itself and says when a round is all out.
+// Nothing is sent twice (docs/decisions/0045). Time is an argument, output an outbox.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +39,8 @@ struct StreamSpec {
 };
 
 struct SenderCounters {
+  // Of these, resent, forged and unexpected are 0: nobody asks a sender for anything. Outcome files
+  // have them.
   std::uint64_t sent = 0, resent = 0, zero = 0, clamped = 0, withheld = 0, forged = 0,
                 unexpected = 0;
   std::uint64_t slipped_ps = 0;  // departures that could not be made up for
@@ -58,15 +60,12 @@ struct SenderCounters {
 
 class Sender {
  public:
-  Sender(const SenderSettings& settings, Snapshots& snapshots, FragmentSource& source, Seal own,
-         std::vector<Seal> askers);
+  Sender(const SenderSettings& settings, Snapshots& snapshots, FragmentSource& source, Seal own);
 
   // From `start` on. A round that is not all out yet ends there: its rest is never sent.
   void open_round(const StreamSpec& stream);
   void on_time(Instant now, Outbox& out);
   [[nodiscard]] Instant next_deadline() const;
-  // A request for chunks, REPAIR, from asker `from`, or its heartbeat.
-  void on_packet(Instant now, std::size_t from, ByteView packet, Outbox& out);
 
   // The chunk that the next copy begins with, and when it is due: a host whose source is not always
   // at hand looks first, and gives on_time no later an instant than it can serve.
@@ -88,7 +87,7 @@ class Sender {
  private:
   void copy(RoundId round, ChunkId from, ChunkId to);
   void count(std::uint8_t flags);
-  void send_chunk(ChunkId chunk, std::uint8_t flags, Outbox& out);
+  void send_chunk(ChunkId chunk, Outbox& out);
   void announce(PacketType type, Outbox& out);
   [[nodiscard]] Header header_of(PacketType type) const;
 
@@ -96,7 +95,6 @@ class Sender {
   Snapshots& snapshots_;
   FragmentSource& source_;
   Seal own_;
-  std::vector<Seal> askers_;
   ChunkId chunks_;
   StreamSpec stream_;
   bool open_ = false;

@@ -1,18 +1,12 @@
-// Any sequence of requests, rounds and instants into a sender and the keeper of its stream: a
-// repeat has the bytes of the first time, nothing is said of rounds that are over but that they are
-// gone, and requests that nobody sealed are not answered.
+// Any sequence of rounds and instants into a sender: every chunk leaves once at most, in order and
+// sealed, and nothing is said of rounds that are over.
 #include "protocol/sender.hpp"
 
-#include <map>
-
-#include "protocol/keeper.hpp"
 #include "protocol/protocol_fuzz.hpp"
-#include "protocol/request.hpp"
 
 namespace {
 
 using namespace cotillion;
-using fuzz::Fate;
 using fuzz::Input;
 
 JobSpec job_of(Element element) {
@@ -30,11 +24,8 @@ class FuzzedSender final : public Outbox, public FragmentSource {
       : input_(input),
         job_(job_of(element)),
         snapshots_(job_, Grid(-3), 2),
-        sender_(settings(exchange), snapshots_, *this, seal(1, 5), askers(5)),
-        keeper_(job_, {seal(3, 5), seal(1, 0), askers(5)}),
-        own_(seal(1, 5)),
-        keeper_seal_(seal(3, 5)),
-        asker_(seal(2, 5)) {}
+        sender_(settings(exchange), snapshots_, *this, seal(1, 5)),
+        own_(seal(1, 5)) {}
 
   void run() {
     while (!input_.empty()) {
@@ -43,7 +34,6 @@ class FuzzedSender final : public Outbox, public FragmentSource {
       if ((what & 0xfu) == 0) open_round();
       sender_.on_time(now_, *this);
       COTILLION_CHECK(sender_.next_deadline() > now_);
-      request();
     }
   }
 
@@ -52,24 +42,19 @@ class FuzzedSender final : public Outbox, public FragmentSource {
       values[i] = first % 3 == 0 ? 0 : float(now_.ps % 1000) + float(i);
   }
 
-  void send(Towards towards, SourceId source, ByteView packet) override {
-    ++sends_;
+  void send(Towards towards, ByteView packet) override {
     const auto header = read_header(packet);
     COTILLION_CHECK(header.has_value() && header->job == job_.id);
-    if (towards == Towards::kSource) return check_answer(*header, source, packet);
     COTILLION_CHECK(towards == Towards::kGroup && own_.holds(packet));
     COTILLION_CHECK(header->round == stream_.round && header->epoch() == stream_.epoch);
-    if (header->type() == PacketType::kData) check_data(*header, packet);
-    keeper_.on_stream(packet);
+    if (header->type() != PacketType::kData) return;
+    COTILLION_CHECK(header->chunk >= next_ && header->chunk < chunk_count(job_));
+    COTILLION_CHECK(!header->has(flag::kResent));
+    next_ = header->chunk + 1;
   }
 
  private:
   static Seal seal(SourceName name, BootId boot) { return fuzz::seal_of(false, 1, name, boot); }
-  static std::vector<Seal> askers(BootId boot) {
-    std::vector<Seal> seals;
-    for (int i = 0; i < 2; ++i) seals.push_back(seal(2, boot));
-    return seals;
-  }
   static SenderSettings settings(Exchange exchange) {
     SenderSettings settings;
     settings.exchange = exchange;
@@ -86,79 +71,18 @@ class FuzzedSender final : public Outbox, public FragmentSource {
     stream_.start = now_ + Duration{input_.below(4) * 1'000'000};
     stream_.offset = {input_.below(4) * 1'000'000};
     stream_.rate = {1e9};
-    sent_.clear();
+    next_ = 0;
     sender_.open_round(stream_);
-    keeper_.open_round(stream_.round, stream_.epoch, stream_.clique, stream_.bit);
-  }
-
-  // The first time it is noted, the next time compared.
-  void check_data(const Header& header, ByteView packet) {
-    COTILLION_CHECK(header.chunk < chunk_count(job_));
-    std::vector<std::byte> bytes(packet.begin(), packet.end());
-    bytes[offsetof(Header, flags)] &= ~std::byte(flag::kResent);
-    const auto [known, fresh] = sent_.emplace(header.chunk, bytes);
-    COTILLION_CHECK(fresh == !header.has(flag::kResent) && known->second == bytes);
-  }
-
-  void check_answer(const Header& header, SourceId source, ByteView packet) {
-    COTILLION_CHECK(source == from_);
-    if (header.type() != PacketType::kData) {
-      COTILLION_CHECK(header.type() == PacketType::kGone ||
-                      header.type() == PacketType::kHeartbeat);
-      COTILLION_CHECK(keeper_seal_.holds(packet));
-      return;
-    }
-    COTILLION_CHECK(header.has(flag::kResent) && header.round == stream_.round);
-    std::vector<std::byte> bytes(packet.begin(), packet.end());
-    bytes[offsetof(Header, flags)] &= ~std::byte(flag::kResent);
-    COTILLION_CHECK(sent_.at(header.chunk) == bytes);
-  }
-
-  void request() {
-    RoundSpec round;
-    round.round = stream_.round;
-    round.epoch = stream_.epoch;
-    round.clique = stream_.clique;
-    round.members = kCliqueMembersMax;
-    ByteSpan packet = fuzz::make_packet(input_, job_, round, -3, room_);
-    const std::uint8_t how = input_.byte();
-    Header header;
-    std::memcpy(&header, packet.data(), kHeaderBytes);
-    if ((how & 3u) != 0) header.set_type(PacketType::kRepair);
-    if ((how & 4u) != 0) header.mask = ContributorMask(1) << unsigned(stream_.bit);
-    write_header(header, packet);
-    if (header.type() == PacketType::kHeartbeat && !payload_of(packet).empty()) {
-      asker_.set_boot(asker_.boot() + (input_.below(8) == 0 ? 1 : 0));
-      const Little64 boot = asker_.boot();
-      std::memcpy(payload_of(packet).data(), &boot, sizeof boot);
-    }
-    const bool sealed = fuzz::finish_packet(input_, asker_, packet) == Fate::kSealed;
-    from_ = input_.below(4) == 0 ? 2 : input_.below(2);  // the last nobody knows
-    const std::uint64_t sends = sends_;
-    if ((how & 8u) != 0) {
-      sender_.on_packet(now_, std::size_t(from_), packet, *this);
-    } else if ((how & 16u) != 0 && !sealed) {
-      const std::uint64_t kept = keeper_.counters().kept;
-      keeper_.on_stream(packet);
-      COTILLION_CHECK(keeper_.counters().kept == kept);
-    } else {
-      keeper_.on_request(std::size_t(from_), packet, *this);
-    }
-    if (!sealed || from_ == 2) COTILLION_CHECK(sends_ == sends);
   }
 
   Input& input_;
   JobSpec job_;
   Snapshots snapshots_;
   Sender sender_;
-  Keeper keeper_;
-  Seal own_, keeper_seal_, asker_;
+  Seal own_;
   StreamSpec stream_;
   Instant now_{0};
-  SourceId from_ = 0;
-  std::uint64_t sends_ = 0;
-  std::map<ChunkId, std::vector<std::byte>> sent_;
-  std::array<std::byte, packet_bytes(4 * kBeatBytes)> room_{};
+  ChunkId next_ = 0;  // that may leave
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One island's stream: when its chunks leave, when they are copied, and how they are repeated.
+// One island's stream: when its chunks leave, when they are copied, and what they say.
 #include "protocol/sender.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "protocol/announcement.hpp"
-#include "protocol/request.hpp"
 
 namespace cotillion {
 namespace {
@@ -41,19 +40,13 @@ struct Island final : FragmentSource, Outbox {
   explicit Island(SenderSettings given = {}, Element element = Element::kF32, bool mac = false)
       : job{.id = 1, .element = element, .elements = 150, .beats = 1, .fragments = 5},
         snapshots(job, Grid(0), 2),
-        sender(given, snapshots, *this, seal_of(mac, 1, kBoot), askers(mac)) {}
+        sender(given, snapshots, *this, seal_of(mac, 1, kBoot)) {}
 
-  static std::vector<Seal> askers(bool mac) {
-    std::vector<Seal> seals;
-    seals.push_back(seal_of(mac, 100, 5));
-    seals.push_back(seal_of(mac, 101, 6));
-    return seals;
-  }
   void snapshot(RoundId round, std::uint64_t first, std::span<float> values) override {
     copies.push_back({now, round, first, values.size()});
     std::fill(values.begin(), values.end(), value);
   }
-  void send(Towards towards, SourceId, ByteView packet) override {
+  void send(Towards towards, ByteView packet) override {
     EXPECT_EQ(towards, Towards::kGroup);
     sent.push_back({now, {packet.begin(), packet.end()}});
   }
@@ -72,21 +65,6 @@ struct Island final : FragmentSource, Outbox {
       if (packet.type() == type) found.push_back(packet);
     return found;
   }
-  void ask(std::size_t from, const std::vector<std::uint32_t>& chunks, Seal seal,
-           RoundId round = 7) {
-    RequestWriter writer(1);
-    for (const std::uint32_t chunk : chunks) ASSERT_TRUE(writer.add(chunk));
-    Header header;
-    header.set_type(PacketType::kRepair);
-    header.job = 1;
-    header.round = round;
-    header.mask = 0b1000;
-    header.set_meeting(2, 5);
-    const ByteSpan packet = writer.packet(header);
-    seal.close(packet);
-    sender.on_packet(now, from, packet, *this);
-  }
-
   JobSpec job;
   Instant now{0};
   float value = 1;
@@ -275,75 +253,9 @@ TEST(Sender, AChunkWithANanOnTheGridIsNeverSent) {
   island.value = std::nanf("");
   island.sender.open_round(stream());
   island.run(kStart + kMs + kMs);
-  island.ask(0, {1}, seal_of(false, 100, 5));
   EXPECT_TRUE(island.of(PacketType::kData).empty());
   EXPECT_EQ(island.of(PacketType::kEnd).size(), 1u);
   EXPECT_EQ(island.sender.counters().withheld, 10u);
-}
-
-TEST(Sender, AResendRepeatsItsBytesButForOneBit) {
-  for (const bool mac : {false, true}) {
-    Island island({}, Element::kF32, mac);
-    island.sender.open_round(stream());
-    island.run(kStart + kMs + kMs);
-    const auto first = island.of(PacketType::kData);
-    island.sent.clear();
-    island.value = 99;  // the model moves on; the copy does not
-    island.ask(1, {0, 4, 9}, seal_of(mac, 101, 6));
-    ASSERT_EQ(island.sent.size(), 3u);
-    const std::vector<std::size_t> chunks = {0, 4, 9};
-    for (std::size_t i = 0; i < 3; ++i) {
-      std::vector<std::byte> again = island.sent[i].bytes;
-      EXPECT_TRUE(seal_of(mac, 1, kBoot).holds(again));
-      again[1] ^= std::byte(flag::kResent);
-      EXPECT_EQ(again, first[chunks[i]].bytes);
-    }
-  }
-}
-
-TEST(Sender, WhatHasNotLeftYetIsNotRepeated) {
-  Island island(kFramed);
-  island.sender.open_round(stream());
-  island.run(kStart + kMs + Duration{2 * kChunkPs});
-  island.sent.clear();
-  island.ask(0, {1, 2, 3, 9, 10, 500}, seal_of(false, 100, 5));
-  ASSERT_EQ(island.sent.size(), 2u);
-  EXPECT_EQ(island.sent[1].header().chunk, 2u);
-}
-
-TEST(Sender, ForgedAndForeignRequestsAreCounted) {
-  Island island({}, Element::kF32, true);
-  island.ask(0, {1}, seal_of(true, 100, 5));  // before any round
-  EXPECT_EQ(island.sender.counters().unexpected, 1u);
-  island.sender.open_round(stream());
-  island.run(kStart + kMs + kMs);
-  island.sent.clear();
-  island.ask(0, {1}, seal_of(true, 101, 6));  // another's name
-  island.ask(0, {1}, seal_of(true, 100, 4));  // another boot
-  island.ask(0, {1}, seal_of(false, 100, 5));
-  EXPECT_EQ(island.sender.counters().forged, 3u);
-  island.ask(2, {1}, seal_of(true, 100, 5));     // nobody
-  island.ask(0, {1}, seal_of(true, 100, 5), 6);  // another round
-  island.sender.on_packet(island.now, 0, std::vector<std::byte>(40), island);
-  EXPECT_EQ(island.sender.counters().unexpected, 4u);
-  EXPECT_TRUE(island.sent.empty());
-}
-
-TEST(Sender, ARestartedAskerIsBelievedAfterItsHeartbeat) {
-  Island island({}, Element::kF32, true);
-  island.sender.open_round(stream());
-  island.run(kStart + kMs + kMs);
-  island.sent.clear();
-  Seal restarted = seal_of(true, 100, 9);
-  Header header;
-  header.set_type(PacketType::kHeartbeat);
-  header.job = 1;
-  header.set_meeting(2, 5);
-  Announcement room;
-  island.sender.on_packet(island.now, 0, write_announcement(room, header, restarted), island);
-  island.ask(0, {1}, std::move(restarted));
-  EXPECT_EQ(island.sender.counters().forged, 0u);
-  EXPECT_EQ(island.sent.size(), 1u);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void Snapshots::take(RoundId round, ChunkId chunk, std::span<const float> values
   records_[at] = {round, true, flag::kZero, true};
   if (counted()) return;
   COTILLION_CHECK(keeper_ == nullptr);
-  records_[at].flags = to_wire(round, chunk, values, terms, bytes_.at(at * stride_));
+  records_[at].flags = to_wire(chunk, values, terms, bytes_.at(at * stride_));
 }
 
 void Snapshots::take_kept(RoundId round, ChunkId from, ChunkId to, const Terms& terms) {
@@ -76,15 +76,15 @@ void Snapshots::forget(RoundId round, ChunkId from, ChunkId to) {
     if (Record& record = records_[place(round, chunk)]; record.round == round) record.taken = false;
 }
 
-std::uint8_t Snapshots::to_wire(RoundId round, ChunkId chunk, std::span<const float> values,
-                                const Terms& terms, std::byte* wire) {
+std::uint8_t Snapshots::to_wire(ChunkId chunk, std::span<const float> values, const Terms& terms,
+                                std::byte* wire) {
   COTILLION_CHECK(values.size() == elements_in(job_, chunk));
   const std::size_t length = payload_bytes(job_, chunk);
   const std::size_t elements = length / bytes_of(job_.element);
   std::uint8_t flags = 0;
   if (job_.element == Element::kI32) {
     std::memset(wire, 0, length);
-    flags = to_grid(values, grid_.exponent(round, chunk), terms, wire);
+    flags = to_grid(values, grid_.exponent(chunk), terms, wire);
   } else {
     auto* scaled = reinterpret_cast<float*>(scaled_.at(0));
     for (std::size_t i = 0; i < elements; ++i)
@@ -100,7 +100,7 @@ void Snapshots::read(RoundId round, ChunkId chunk) {
   if (read_ == at) return;
   const std::span<float> values(values_.data(), elements_in(job_, chunk));
   keeper_->snapshot(round, first_element(job_, chunk), values);
-  records_[at].flags = to_wire(round, chunk, values, terms_[round % terms_.size()], bytes_.at(0));
+  records_[at].flags = to_wire(chunk, values, terms_[round % terms_.size()], bytes_.at(0));
   records_[at].flags_known = true;
   read_ = at;
 }

@@ -1,7 +1,7 @@
 // The copies in flight at one island: what it put on the wire of each live round, after rounding,
-// flags beside it. The sender cuts packets from them and can repeat any; the receiver subtracts
-// them from the average. They are stored here until a later round needs their place, or not at all
-// where the source keeps what it was asked for: then they are rounded anew whenever they are read.
+// flags beside it. The sender cuts packets from them, the receiver subtracts them from the average.
+// They are stored here until a later round needs their place, or not at all where the source keeps
+// what it was asked for: then they are rounded anew whenever they are read.
 #pragma once
 
 #include <span>
@@ -59,7 +59,6 @@ class Snapshots {
   [[nodiscard]] int live_rounds() const { return live_rounds_; }
   [[nodiscard]] const JobSpec& job() const { return job_; }
   [[nodiscard]] const Grid& grid() const { return grid_; }
-  [[nodiscard]] Grid& grid() { return grid_; }
 
  private:
   struct Record {
@@ -71,7 +70,7 @@ class Snapshots {
   [[nodiscard]] std::size_t place(RoundId round, ChunkId chunk) const {
     return round % std::size_t(live_rounds_) * chunks_ + chunk;
   }
-  [[nodiscard]] std::uint8_t to_wire(RoundId round, ChunkId chunk, std::span<const float> values,
+  [[nodiscard]] std::uint8_t to_wire(ChunkId chunk, std::span<const float> values,
                                      const Terms& terms, std::byte* wire);
   void read(RoundId round, ChunkId chunk);
 

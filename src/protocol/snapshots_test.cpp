@@ -185,15 +185,6 @@ TEST(SnapshotsDeathTest, ARehearsalTakesEverythingForZerosAndStoresNothing) {
   EXPECT_DEATH((void)counted.chunk(1, 0), "internal error");
 }
 
-TEST(Snapshots, AChangeOfGridActsFromItsRoundOn) {
-  Island island(Element::kI32, Grid(0));
-  ASSERT_TRUE(island.snapshots.grid().announce({3, {{0, -4}}}, {1, 1}, 1).has_value());
-  island.take(2, 0, {1});
-  island.take(3, 0, {1});
-  EXPECT_EQ(island.word(2, 0), 1);
-  EXPECT_EQ(island.word(3, 0), 16);
-}
-
 TEST(SnapshotsDeathTest, AChunkIsTakenWhole) {
   Island island(Element::kF32);
   const std::vector<float> few(3);

@@ -45,15 +45,14 @@ void SimulatedIsland::make_island() {
   snapshots_ =
       std::make_unique<Snapshots>(job_, Grid(settings_.exponent), kLiveRounds, settings_.payloads);
   merge_ = std::make_unique<Merge>(job_, settings_.merge);
-  sender_ = std::make_unique<Sender>(sending_, *snapshots_, *this, sealed(island_boot_),
-                                     std::vector<Seal>{});
+  sender_ = std::make_unique<Sender>(sending_, *snapshots_, *this, sealed(island_boot_));
   receiver_ = std::make_unique<Receiver>(receiving_, *snapshots_, *merge_, sealed(island_boot_),
                                          sealed(edge_boot_));
 }
 
 // Boot ids are handed out before the first round, as a coordinator would.
 std::unique_ptr<Edge> SimulatedIsland::make_edge() const {
-  AggregationSeals seals{sealed(edge_boot_), sealed(island_boot_), sealed(kFirstBoot), {}, {}};
+  AggregationSeals seals{sealed(edge_boot_), sealed(island_boot_), {}};
   for (int source = 0; source < receiving_.islands; ++source)
     seals.sources.push_back(sealed(kFirstBoot));
   const Bytes sums{std::int64_t(footprint(aggregating_).sums)};
@@ -229,7 +228,7 @@ void SimulatedIsland::round_closed(RoundId round, std::span<const Absence> absen
     who->on_round_closed(turn_.now, *this, round, absences);
 }
 
-void SimulatedIsland::send(Towards towards, SourceId, ByteView packet) {
+void SimulatedIsland::send(Towards towards, ByteView packet) {
   switch (towards) {
     case Towards::kGroup:
       return network_.carry(*stream_, packet);
@@ -237,8 +236,6 @@ void SimulatedIsland::send(Towards towards, SourceId, ByteView packet) {
       return network_.carry(ingress_, packet);
     case Towards::kOwnEdge:
       return network_.carry(requests_, packet);
-    case Towards::kSource:
-      return;  // no keeper takes part
   }
 }
 

@@ -94,7 +94,7 @@ class SimulatedIsland final : public FragmentSource, public ReceiverEvents, publ
   void fragment_ready(RoundId round, int fragment) override;
   void late_ready(RoundId round, int fragment) override;
   void round_closed(RoundId round, std::span<const Absence> absences) override;
-  void send(Towards towards, SourceId source, ByteView packet) override;
+  void send(Towards towards, ByteView packet) override;
 
  private:
   [[nodiscard]] std::unique_ptr<Edge> make_edge() const;

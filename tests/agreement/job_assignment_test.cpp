@@ -16,7 +16,6 @@ void expect_same(const RoundSpec& a, const RoundSpec& b) {
   EXPECT_EQ(a.members, b.members);
   EXPECT_EQ(a.own, b.own);
   EXPECT_EQ(a.expected, b.expected);
-  EXPECT_EQ(a.chained, b.chained);
   EXPECT_EQ(a.weight, b.weight);
   EXPECT_EQ(a.coefficient, b.coefficient);
   EXPECT_EQ(a.source, b.source);

@@ -77,7 +77,7 @@ inline Seal seal_of(const RigSettings& settings, JobId job, int name, BootId boo
   seal.set_boot(boot);
   return seal;
 }
-inline constexpr int kEdgeName = 100, kReceiverName = 101, kCoordinatorName = 102;
+inline constexpr int kEdgeName = 100, kReceiverName = 101;
 
 // One shard's islands.
 class RigIslands final : ReceiverEvents {
@@ -183,14 +183,13 @@ class RigIslands final : ReceiverEvents {
       SenderSettings sending;
       sending.heartbeat = {20'000'000'000};
       sender = std::make_unique<Sender>(sending, snapshots, *this,
-                                        seal_of(in.settings_, in.part_.job.id, number, 1),
-                                        std::vector<Seal>{});
+                                        seal_of(in.settings_, in.part_.job.id, number, 1));
     }
     void snapshot(RoundId, std::uint64_t first, std::span<float> values) override {
       for (std::size_t e = 0; e < values.size(); ++e)
         values[e] = float(value_of(self, rig.part_.first_element + first + e));
     }
-    void send(Towards, SourceId, ByteView packet) override {
+    void send(Towards, ByteView packet) override {
       if (rig.silent(self) || self == kReceiving) return;
       if (rig.sent_.size() < 64) rig.sent_.emplace_back(packet.begin(), packet.end());
       out.add_copy(group, packet);
@@ -206,7 +205,7 @@ class RigIslands final : ReceiverEvents {
   };
   struct Requests final : Outbox {
     explicit Requests(RigIslands& in) : rig(in) {}
-    void send(Towards, SourceId, ByteView packet) override { rig.out_.add_copy(rig.edge_, packet); }
+    void send(Towards, ByteView packet) override { rig.out_.add_copy(rig.edge_, packet); }
     RigIslands& rig;
   };
 
@@ -249,11 +248,8 @@ class LoopbackRig {
     for (int shard = 0; shard < settings.shards; ++shard) {
       const AggregationSpec share = shard_share(spec, shard, settings.shards);
       const JobId job = share.job.id;
-      AggregationSeals seals{seal_of(settings, job, kEdgeName, 1),
-                             seal_of(settings, job, kReceiverName, 0),
-                             seal_of(settings, job, kCoordinatorName, 1),
-                             {},
-                             {}};
+      AggregationSeals seals{
+          seal_of(settings, job, kEdgeName, 1), seal_of(settings, job, kReceiverName, 0), {}};
       for (int i = 0; i < kMembers; ++i)
         seals.sources.push_back(seal_of(settings, job, i, settings.introduced ? 1 : 0));
       std::vector<EdgeJob> jobs;

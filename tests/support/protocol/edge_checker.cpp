@@ -87,12 +87,12 @@ void EdgeChecker::finish() {
   compare(false);
 }
 
-void EdgeChecker::send(Towards towards, SourceId source, ByteView packet) {
+void EdgeChecker::send(Towards towards, ByteView packet) {
   ++outputs_;
   const auto header = read_header(packet);
   EdgeReference* job = header ? find(header->job) : nullptr;
   if (job == nullptr) return fail("an output that is no packet of any job");
-  job->hear(now_, towards, source, *header, packet);
+  job->hear(now_, towards, *header, packet);
 }
 
 void EdgeChecker::compare(bool timed) {

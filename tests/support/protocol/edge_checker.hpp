@@ -39,7 +39,7 @@ class EdgeChecker final : public Outbox {
   [[nodiscard]] std::uint32_t next_sequence(JobId job) const;
   [[nodiscard]] std::uint64_t counted(EdgeCount count) const;  // over all jobs
 
-  void send(Towards towards, SourceId source, ByteView packet) override;
+  void send(Towards towards, ByteView packet) override;
 
  private:
   [[nodiscard]] EdgeReference* find(JobId job);

@@ -12,7 +12,7 @@ constexpr Duration us(std::int64_t count) {
   return {count * 1'000'000};
 }
 
-enum Name : SourceName { kOfSource = 0, kOfEdge = 100, kOfIsland, kOfCoordinator, kOfKeeper };
+enum Name : SourceName { kOfSource = 0, kOfEdge = 100, kOfIsland };
 
 Seal seal_for(const World& world, SourceName name, BootId boot) {
   Key secret{};
@@ -70,16 +70,12 @@ void EdgeDriver::make_job(int number) {
   spec.resend_packets = std::size_t(pick(1, 100));
   spec.live_rounds = int(pick(1, 3));
   spec.members_max = int(chance(0.5) ? pick(2, 6) : pick(2, 64));
-  spec.period = int(pick(1, 2));
   spec.linger = us(chance(0.5) ? 0 : pick(1, 2000));
   spec.heartbeat = us(pick(100, 10'000));
   if (chance(0.1)) {
     spec.rate_max = {double(pick(1, 1000)) * 1'234'567.89};
     spec.burst = {pick(512, 4096)};
   }
-  spec.repair = chance(0.2);
-  spec.repair_gaps = {std::uint32_t(pick(1, 300)), us(pick(0, 100)), us(pick(1, 1000)),
-                      int(pick(1, 8))};
   world.authenticated = chance(0.05);
   world.sources = int(chance(0.3) ? pick(1, 4) : pick(1, spec.members_max));
   world.boot.assign(std::size_t(world.sources), 0);
@@ -91,22 +87,14 @@ void EdgeDriver::make_job(int number) {
         seal_for(made, kOfSource + SourceName(source), made.boot[std::size_t(source)]));
   }
   made.island = seal_for(made, kOfIsland, 9);
-  made.coordinator = seal_for(made, kOfCoordinator, 5);
-  made.keeper = seal_for(made, kOfKeeper, BootId(1) << 62);
 }
 
 AggregationSeals EdgeDriver::edge_seals(const AggregationSpec& spec) {
   const World& world = *std::find_if(worlds_.begin(), worlds_.end(),
                                      [&](const World& w) { return w.spec.job.id == spec.job.id; });
-  AggregationSeals seals{seal_for(world, kOfEdge, 77),
-                         seal_for(world, kOfIsland, 0),
-                         seal_for(world, kOfCoordinator, 5),
-                         {},
-                         {}};
-  for (int source = 0; source < world.sources; ++source) {
+  AggregationSeals seals{seal_for(world, kOfEdge, 77), seal_for(world, kOfIsland, 0), {}};
+  for (int source = 0; source < world.sources; ++source)
     seals.sources.push_back(seal_for(world, kOfSource + SourceName(source), 0));
-    seals.keepers.push_back(seal_for(world, kOfKeeper, 0));
-  }
   return seals;
 }
 
@@ -123,7 +111,6 @@ RoundSpec EdgeDriver::make_round(const World& world, RoundId number, Instant sta
     round.weight[bit] = std::uint32_t(chance(0.9) ? pick(1, 100) : pick(1, 1 << 20));
     round.coefficient[bit] = std::uint32_t(chance(0.5) ? 1 : pick(1, 20));
   }
-  if (chance(0.3)) round.chained = round.expected & random_.next();
   // From "all are late" to "none can be".
   const Duration first = us(chance(0.5) ? pick(0, 4000) : pick(3000, 8000)),
                  spread = {chance(0.2) ? 0 : pick(0, 2 * span.ps)};
@@ -158,7 +145,7 @@ void EdgeDriver::make_streams(std::uint8_t job) {
     const std::int64_t beat = chance(0.9) ? 0 : pick(1, 3000);
     for (SourceId source = kOwnIsland; source < world.sources; ++source) {
       Event heartbeat = at(beat, beat, What::kHeartbeat, source);
-      if (chance(0.1) && source >= 0) add(heartbeat);  // of its keeper, which is no member
+      if (chance(0.1) && source >= 0) add(heartbeat);  // of nobody
       heartbeat.mask = 1;
       if (!chance(0.03)) add(heartbeat);
       heartbeat.when = start + us(pick(0, 4000));
@@ -167,8 +154,6 @@ void EdgeDriver::make_streams(std::uint8_t job) {
       if (source >= 0) make_stream(job, index, source, start, pace);
     }
     for (std::int64_t i = pick(0, 10); i > 0; --i) add(at(0, 6000, What::kRequest, kOwnIsland));
-    if (world.spec.job.element == Element::kI32 && chance(0.2))
-      add(at(0, 4000, What::kControl, kCoordinator));
     for (std::int64_t i = pick(0, 5); i > 0; --i) add(at(0, 6000, What::kTick, 0));
     number += RoundId(chance(0.9) ? 1 : pick(2, 5));
     start = start + us(pick(0, 2000)) + Duration{chance(0.3) ? 0 : span.ps};

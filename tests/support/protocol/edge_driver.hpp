@@ -1,6 +1,6 @@
 // Drives one edge with whatever a network can do to it, all of it decided by a seed: random jobs
 // and rounds, streams in any order and grouping, copies, losses, replays, damage of every kind,
-// islands that ask and acknowledge, coordinators that change the grid.
+// islands that ask and acknowledge, packets that nobody has a use for.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ enum class Damage : std::uint8_t {
   kCount
 };
 
-enum class What : std::uint8_t { kSum, kHeartbeat, kEnd, kGone, kRequest, kControl, kOpen, kTick };
+enum class What : std::uint8_t { kSum, kHeartbeat, kEnd, kGone, kRequest, kOpen, kTick };
 
 struct Event {
   Instant when;
@@ -60,16 +60,7 @@ struct World {
   std::vector<RoundSpec> rounds;
   std::vector<Seal> seals;   // of sources, as they seal
   std::vector<BootId> boot;  // of sources
-  Seal island, coordinator, keeper;
-  std::vector<GridChange> grids;
-
-  [[nodiscard]] int exponent(RoundId round, ChunkId chunk) const {
-    int found = spec.grid.exponent(0, chunk);
-    for (const GridChange& grid : grids)
-      for (const GridRange& range : grid.ranges)
-        if (grid.from <= round && range.first <= chunk) found = range.exponent;
-    return found;
-  }
+  Seal island;
 };
 
 class EdgeDriver {
@@ -96,7 +87,6 @@ class EdgeDriver {
   void deliver_sum(const Event& event);
   void deliver_announcement(const Event& event);
   void deliver_request(const Event& event);
-  void deliver_control(const Event& event);
   std::size_t write_payload(const World& world, const Event& event, bool& zero);
   void spoil(const World& world, const Event& event, Header& header, std::size_t& payload);
   void hand_damaged(const Event& event, SourceId source, std::size_t sealed);

@@ -17,9 +17,6 @@ void EdgeDriver::deliver(const Event& event) {
     case What::kTick:
       checker_->on_time(event.when);
       break;
-    case What::kControl:
-      deliver_control(event);
-      break;
     case What::kRequest:
       deliver_request(event);
       break;
@@ -89,8 +86,7 @@ void EdgeDriver::deliver_sum(const Event& event) {
   }
   header.weight = weight;
   const bool grid = job.element == Element::kI32;
-  header.set_content(job.element, job.operation,
-                     grid ? world.exponent(round.round, event.chunk) : 0);
+  header.set_content(job.element, job.operation, grid ? world.spec.grid.exponent(event.chunk) : 0);
   header.set_meeting(round.epoch, round.clique);
   bool zero = false;
   std::size_t payload = write_payload(world, event, zero);
@@ -198,10 +194,7 @@ void EdgeDriver::deliver_announcement(const Event& event) {
   World& world = worlds_[event.job];
   const RoundSpec& round = world.rounds[event.round];
   const bool island = event.source == kOwnIsland;
-  const bool keeper = event.what == What::kGone || event.mask == 0;
-  Seal& seal = island   ? world.island
-               : keeper ? world.keeper
-                        : world.seals[std::size_t(event.source)];
+  Seal& seal = island ? world.island : world.seals[std::size_t(event.source)];
   Header header;
   header.set_type(event.what == What::kHeartbeat ? PacketType::kHeartbeat
                   : event.what == What::kGone    ? PacketType::kGone
@@ -256,26 +249,6 @@ void EdgeDriver::deliver_request(const Event& event) {
   const bool broken = chance(0.05);
   if (broken) packet_[std::size_t(pick(2, std::int64_t(packet.size()) - 1))] ^= std::byte(1);
   hand_over(event, kOwnIsland, packet.size(), broken ? Trailer::kBroken : Trailer::kOfSomeone);
-}
-
-void EdgeDriver::deliver_control(const Event& event) {
-  World& world = worlds_[event.job];
-  const RoundId now = world.rounds[event.round].round;
-  GridChange change{now + RoundId(pick(0, 4)), {{0, int(pick(-20, 20))}}};
-  if (chance(0.5)) change.ranges.push_back({ChunkId(pick(0, 20)), int(pick(-20, 20))});
-  Header header;
-  const std::size_t payload = control_payload_bytes(change);
-  const ByteSpan packet = ByteSpan(packet_).first(packet_bytes(payload));
-  write_grid_change(change, header, payload_of(packet));
-  header.job = world.spec.job.id;
-  header.sequence = event.order;
-  header.set_meeting(chance(0.9) ? world.rounds[event.round].epoch : int(pick(0, 15)), 0);
-  write_header(header, packet);
-  world.coordinator.close(packet);
-  // Senders hear it in another way, and follow whenever the edge had to.
-  const std::uint64_t refused = checker_->counted(EdgeCount::kUnexpected);
-  hand_over(event, kCoordinator, packet.size(), Trailer::kOfSomeone);
-  if (checker_->counted(EdgeCount::kUnexpected) == refused) world.grids.push_back(change);
 }
 
 void EdgeDriver::hand_over(const Event& event, SourceId source, std::size_t size, Trailer trailer) {

@@ -78,15 +78,9 @@ bool ReferenceSum::is(ByteView payload, Element element) const {
   }
   return true;
 }
-int EdgeReference::exponent(RoundId round, ChunkId chunk) const {
-  if (spec_.job.element != Element::kI32) return 0;
-  int found = 0;
-  for (const GridChange& grid : grids_) {
-    if (grid.from > round) continue;
-    for (const GridRange& range : grid.ranges)
-      if (range.first <= chunk) found = range.exponent;
-  }
-  return found;
+
+int EdgeReference::exponent(ChunkId chunk) const {
+  return spec_.job.element == Element::kI32 ? spec_.grid.exponent(chunk) : 0;
 }
 
 void EdgeReference::advance(Instant now) {
@@ -128,7 +122,6 @@ bool EdgeReference::open(const RoundSpec& spec) {
   round.spec = spec;
   round.accepted.resize(chunks_);
   round.out.resize(chunks_);
-  round.heard.resize(chunks_);
   if (spec.expected == 0) {
     round.ended = true;
     round.due = chunks_;
@@ -145,7 +138,6 @@ void EdgeReference::take(Instant now, SourceId source, const Header& header, Byt
                          Trailer trailer) {
   ++in_;
   advance(now);
-  if (source == kCoordinator) return take_control(header, packet);
   if (header.type() == PacketType::kHeartbeat) return take_heartbeat(source, header, packet);
   if (source != kOwnIsland) return take_sum(now, source, header, packet, trailer);
   if (header.type() != PacketType::kNak && header.type() != PacketType::kAck)
@@ -163,26 +155,11 @@ bool EdgeReference::epoch_is_live(int epoch) const {
                      [&](const auto& entry) { return entry.second.spec.epoch == epoch; });
 }
 
-void EdgeReference::take_control(const Header& header, ByteView packet) {
-  if (header.type() != PacketType::kControl || !epoch_is_live(header.epoch()))
-    return count(EdgeCount::kUnexpected);
-  if (!seals_.coordinator.holds(packet)) return count(EdgeCount::kForged);
-  const auto change = read_grid_change(header, payload_of(packet));
-  const bool ahead = live_.begin()->first < grids_.back().from;
-  if (!change || ahead || change->from < newest_ + RoundId(spec_.period))
-    return count(EdgeCount::kUnexpected);
-  ++taken_;
-  grids_.push_back(*change);
-}
-
 void EdgeReference::take_heartbeat(SourceId source, const Header& header, ByteView packet) {
   const bool stream = source >= 0 && std::size_t(source) < seals_.sources.size();
-  if (!epoch_is_live(header.epoch()) || (source != kOwnIsland && !stream))
+  if (!epoch_is_live(header.epoch()) || (source != kOwnIsland && (!stream || header.mask == 0)))
     return count(EdgeCount::kUnexpected);
-  // A keeper speaks on the path of its stream; it is no member.
-  Seal& seal = source == kOwnIsland ? seals_.island
-               : header.mask == 0   ? seals_.keepers[std::size_t(source)]
-                                    : seals_.sources[std::size_t(source)];
+  Seal& seal = source == kOwnIsland ? seals_.island : seals_.sources[std::size_t(source)];
   Little64 boot;
   if (payload_of(packet).size() < sizeof boot) return count(EdgeCount::kForged);
   std::memcpy(&boot, payload_of(packet).data(), sizeof boot);
@@ -238,13 +215,13 @@ bool EdgeReference::planned(const Round& round, SourceId source, const Header& h
     weight += std::uint64_t(spec.weight[std::size_t(bit)]) *
               (header.type() == PacketType::kData ? 1 : spec.coefficient[std::size_t(bit)]);
   }
-  if (header.type() == PacketType::kEnd || header.type() == PacketType::kGone) return true;
+  if (header.type() == PacketType::kEnd) return true;
   if (!carries_sum(header.type()) || header.chunk >= chunks_) return false;
   if (header.type() == PacketType::kData && !std::has_single_bit(mask)) return false;
   if (header.weight != weight) return false;
   if (header.element() != job.element || header.operation() != job.operation) return false;
   if (header.has(flag::kGrid) != (job.element == Element::kI32)) return false;
-  if (header.exponent() != exponent(header.round, header.chunk)) return false;
+  if (header.exponent() != exponent(header.chunk)) return false;
   return payload == (header.has(flag::kZero) ? 0 : payload_bytes(job, header.chunk));
 }
 
@@ -254,14 +231,6 @@ void EdgeReference::take_sum(Instant now, SourceId source, const Header& header,
   const ByteView payload = payload_of(packet);
   if (round == nullptr) return count(EdgeCount::kStaleRound);
   if (!planned(*round, source, header, payload.size())) return count(EdgeCount::kUnexpected);
-  if (header.type() == PacketType::kGone) {
-    if (std::size_t(source) >= seals_.keepers.size()) return count(EdgeCount::kUnexpected);
-    Seal& keeper = seals_.keepers[std::size_t(source)];
-    if (keeper.boot() == 0) return count(EdgeCount::kUnknownBoot);
-    if (!keeper.holds(packet)) return count(EdgeCount::kForged);
-    ++taken_;
-    return;
-  }
   Seal& seal = seals_.sources[std::size_t(source)];
   if (seal.boot() == 0) return count(EdgeCount::kUnknownBoot);
   if (!seal.holds(packet)) return count(EdgeCount::kForged);
@@ -277,7 +246,6 @@ void EdgeReference::take_sum(Instant now, SourceId source, const Header& header,
     ++taken_;
     return;
   }
-  if (header.type() == PacketType::kData) hearing_ = header;  // what was due was asked for first
   if (is_finite(payload, spec_.job.element)) return merge(*round, header, payload);
   count(EdgeCount::kNotFinite);
   round->flags |= flag::kNanDropped;

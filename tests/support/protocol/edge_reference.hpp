@@ -5,7 +5,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,12 +46,7 @@ class EdgeReference {
         seals_(std::move(seals)),
         slots_(spec.slots),
         store_(spec.resend_packets),
-        tokens_(double(spec.burst.count)) {
-    grids_.push_back({0, {}});
-    for (ChunkId chunk = 0; chunk < chunks_; ++chunk)
-      if (chunk == 0 || spec.grid.exponent(0, chunk) != spec.grid.exponent(0, chunk - 1))
-        grids_[0].ranges.push_back({chunk, spec.grid.exponent(0, chunk)});
-  }
+        tokens_(double(spec.burst.count)) {}
 
   [[nodiscard]] const AggregationSpec& spec() const { return spec_; }
   [[nodiscard]] std::uint32_t next() const { return next_; }
@@ -63,7 +57,7 @@ class EdgeReference {
   void flush() {
     for (auto& [number, round] : live_) expire(round, kNever);
   }
-  void hear(Instant now, Towards towards, SourceId source, const Header& header, ByteView packet);
+  void hear(Instant now, Towards towards, const Header& header, ByteView packet);
   void settle(const Aggregation& job);
   void finish();
 
@@ -72,9 +66,8 @@ class EdgeReference {
  private:
   struct Round {
     RoundSpec spec;
-    // By chunk: whose contributions were accepted, whose have gone out, whose DATA was heard.
-    std::vector<ContributorMask> accepted, out, heard;
-    ChunkId due = 0;  // chunks below are past their deadlines
+    std::vector<ContributorMask> accepted, out;  // by chunk
+    ChunkId due = 0;                             // chunks below are past their deadlines
     ChunkId complete = 0;
     bool ended = false;
     std::uint8_t flags = 0;
@@ -106,19 +99,17 @@ class EdgeReference {
   }
   void differ(const char* what, const Header* header);
   [[nodiscard]] bool epoch_is_live(int epoch) const;
-  [[nodiscard]] int exponent(RoundId round, ChunkId chunk) const;
+  [[nodiscard]] int exponent(ChunkId chunk) const;
   [[nodiscard]] bool planned(const Round& round, SourceId source, const Header& header,
                              std::size_t payload) const;
   void expire(Round& round, Instant now);
   void put_out(Round& round, ChunkId chunk, const ReferenceSum& sum, bool late);
-  void take_control(const Header& header, ByteView packet);
   void take_heartbeat(SourceId source, const Header& header, ByteView packet);
   void take_request(Instant now, const Header& header, ByteView packet);
   void take_sum(Instant now, SourceId source, const Header& header, ByteView packet, Trailer);
   void merge(Round& round, const Header& header, ByteView payload);
   void hear_sum(const Header& header, ByteView packet);
   void hear_resent(Instant now, const Header& header, ByteView packet);
-  void hear_repair(Instant now, SourceId source, const Header& header, ByteView packet);
 
   AggregationSpec spec_;
   ChunkId chunks_;
@@ -129,14 +120,12 @@ class EdgeReference {
   bool any_round_ = false;
   std::vector<ReferenceSum> slots_;
   ReferenceSum passing_;
-  std::vector<GridChange> grids_;  // every one there ever was
   std::array<std::uint64_t, kEdgeCounts> counts_{};
   std::uint64_t in_ = 0, taken_ = 0;  // packets; of them, those that are neither sums nor dropped
   std::uint32_t next_ = 0, acknowledged_ = 0;  // sequences
   std::vector<Stored> store_;
   double tokens_;
   Instant tokens_at_{0};
-  std::optional<Header> hearing_;
   // Foretold for this event.
   std::vector<Foretold> sums_;
   std::size_t sums_count_ = 0, sums_heard_ = 0;

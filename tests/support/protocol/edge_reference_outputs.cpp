@@ -22,17 +22,11 @@ void EdgeReference::differ(const char* what, const Header* header) {
   if (header != nullptr) wrong += ": " + to_text(*header);
 }
 
-void EdgeReference::hear(Instant now, Towards towards, SourceId source, const Header& header,
-                         ByteView packet) {
+void EdgeReference::hear(Instant now, Towards towards, const Header& header, ByteView packet) {
   expect(seals_.own.holds(packet), "an output whose seal does not hold", header);
   expect(header.has(flag::kMac) == seals_.own.authenticated(), "MAC is not as it should be",
          header);
-  if (header.type() == PacketType::kRepair) {
-    expect(towards == Towards::kSource, "a request towards the island", header);
-    return hear_repair(now, source, header, packet);
-  }
-  const bool to_keeper = towards == Towards::kSource && header.type() == PacketType::kHeartbeat;
-  expect(towards == Towards::kIsland || (to_keeper && spec_.repair), "sent astray", header);
+  expect(towards == Towards::kIsland, "sent astray", header);
   if (carries_sum(header.type()))
     return header.has(flag::kResent) ? hear_resent(now, header, packet) : hear_sum(header, packet);
   if (header.type() == PacketType::kGone)
@@ -50,8 +44,8 @@ void EdgeReference::hear(Instant now, Towards towards, SourceId source, const He
   if (!end) {
     Little64 boot;
     std::memcpy(&boot, payload_of(packet).data(), sizeof boot);
-    return expect(boot == seals_.own.boot() && (to_keeper || header.round == newest_),
-                  "a wrong boot or round", header);
+    return expect(boot == seals_.own.boot() && header.round == newest_, "a wrong boot or round",
+                  header);
   }
   const auto found = std::find_if(ends_.begin(), ends_.end(),
                                   [&](const auto& due) { return due.first == header.round; });
@@ -83,7 +77,7 @@ void EdgeReference::hear_sum(const Header& header, ByteView packet) {
   out |= mask;
   expect(header.epoch() == round->spec.epoch && header.clique() == round->spec.clique &&
              header.element() == spec_.job.element && header.operation() == spec_.job.operation &&
-             header.exponent() == exponent(header.round, header.chunk),
+             header.exponent() == exponent(header.chunk),
          "not of its round or on its grid", header);
   expect(header.sequence == next_, "a sequence out of order", header);
   Stored& stored = store_[next_++ % store_.size()];
@@ -118,27 +112,6 @@ void EdgeReference::hear_resent(Instant now, const Header& header, ByteView pack
          "a resend with other bytes", header);
 }
 
-void EdgeReference::hear_repair(Instant now, SourceId source, const Header& header,
-                                ByteView packet) {
-  const Round* round = round_of(header.round);
-  if (round == nullptr || !std::has_single_bit(ContributorMask(header.mask)))
-    return expect(false, "a request for nobody", header);
-  const auto bit = std::size_t(std::countr_zero(ContributorMask(header.mask)));
-  expect(round->spec.source[bit] == source, "a request on another stream", header);
-  int carried = 0;
-  for (int other = 0; other < round->spec.members; ++other)
-    if ((round->spec.expected >> unsigned(other) & 1) != 0)
-      carried += round->spec.source[std::size_t(other)] == source ? 1 : 0;
-  expect(carried == 1 && (round->spec.chained & header.mask) == 0, "a request to a chain", header);
-  for_each_requested(header, payload_of(packet), [&](std::uint32_t chunk) {
-    count(EdgeCount::kRepairsAsked);
-    expect(chunk < chunks_ && chunk_deadline(round->spec, spec_.job, chunk) > now,
-           "a request past its deadline", header);
-    if (chunk < chunks_)
-      expect((round->heard[chunk] & header.mask) == 0, "a request for what has come", header);
-  });
-}
-
 void EdgeReference::settle(const Aggregation& job) {
   expect(sums_heard_ == sums_count_, "a sum was foretold and did not come");
   expect(ends_.empty(), "an END was due and did not come");
@@ -148,8 +121,6 @@ void EdgeReference::settle(const Aggregation& job) {
   resends_.clear();
   gone_.clear();
   gone_heard_.clear();
-  if (hearing_) round_of(hearing_->round)->heard[hearing_->chunk] |= hearing_->mask;
-  hearing_.reset();
   for (const Round& round : leaving_)
     expect(round.out == round.accepted, "a round left and kept something back");
   leaving_.clear();

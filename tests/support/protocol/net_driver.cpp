@@ -37,7 +37,6 @@ void NetDriver::make_settings() {
   settings_.slots = std::size_t(chance(0.5) ? pick(1, 4) : pick(16, 64));
   settings_.resend_packets = std::size_t(rough ? pick(1, 128) : 1024);
   settings_.gaps.window = std::uint32_t(settings_.resend_packets);
-  settings_.repair = chance(0.3);
   settings_.authenticated = chance(0.05);
   settings_.rate = {double(pick(1, 100)) * 1e6};
   const auto spread = std::uint64_t(pick(1, 20) * kMs);
@@ -55,7 +54,6 @@ void NetDriver::make_settings() {
     loss_[std::size_t(hop)] = rough && chance(0.3) ? random_.unit() * 0.5 : 0.05;
   if (!rough) return;
   if (chance(0.5)) loss_[std::size_t(Hop::kToEdge)] = random_.unit() * 0.3;
-  if (chance(0.5)) loss_[std::size_t(Hop::kRepair)] = random_.unit() * 0.3;
   if (chance(0.5)) damage_ = random_.unit() * 0.1;
   if (chance(0.5)) far_ = random_.unit() * 0.1;
   if (chance(0.2)) regrouped_ = random_.unit() * 0.3;

@@ -78,14 +78,14 @@ void PaperEdge::forward(Instant now, std::size_t index, Outbox& out) {
   accumulator_.emit(payload_of(ByteSpan(copy.packet)).data(), sums_.at(index * stride_),
                     slot.bytes / bytes_of(job_.element));
   slot.count = 0;
-  out.send(Towards::kIsland, kOwnIsland, copy.packet);
+  out.send(Towards::kIsland, copy.packet);
   copies_.push_back(std::move(copy));
 }
 
 void PaperEdge::resend(const Header& header, ByteView payload, Outbox& out) {
   for_each_requested(header, payload, [&](std::uint32_t sequence) {
     for (const Copy& copy : copies_)
-      if (copy.sequence == sequence) out.send(Towards::kIsland, kOwnIsland, copy.packet);
+      if (copy.sequence == sequence) out.send(Towards::kIsland, copy.packet);
   });
 }
 
@@ -145,7 +145,7 @@ void PaperIsland::ask(Instant now, Outbox& out) {
   Header header;
   header.set_type(PacketType::kNak);
   header.job = job_.id;
-  out.send(Towards::kOwnEdge, kOwnIsland, request.packet(header));
+  out.send(Towards::kOwnEdge, request.packet(header));
   ask_again_at_ = settings_.ask_again.ps == 0 ? kNever : now + settings_.ask_again;
 }
 

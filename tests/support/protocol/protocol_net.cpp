@@ -10,7 +10,7 @@ namespace cotillion::testing {
 namespace {
 
 // Every object seals under a name of its own.
-enum class Role : std::uint32_t { kSender = 0, kReceiver = 1000, kEdge = 2000, kKeeper = 3000 };
+enum class Role : std::uint32_t { kSender = 0, kReceiver = 1000, kEdge = 2000 };
 
 }  // namespace
 
@@ -25,7 +25,6 @@ struct ProtocolNet::Island final : FragmentSource, ReceiverEvents, Outbox {
   std::unique_ptr<Sender> sender;
   std::unique_ptr<Receiver> receiver;
   std::unique_ptr<Edge> edge;
-  std::unique_ptr<Keeper> keeper;
   std::unique_ptr<PaperEdge> paper_edge;  // both or neither
   std::unique_ptr<PaperIsland> paper_island;
   std::vector<int> clique;  // of the stream that is being sent
@@ -57,11 +56,10 @@ struct ProtocolNet::Island final : FragmentSource, ReceiverEvents, Outbox {
     return std::span(x).subspan(first, last - first);
   }
 
-  void send(Towards towards, SourceId source, ByteView packet) override {
+  void send(Towards towards, ByteView packet) override {
     const Duration hop = net.settings_.last_hop;
     switch (towards) {
       case Towards::kGroup:
-        if (keeper) keeper->on_stream(packet);
         for (const int to : clique)
           if (to != self)
             net.carry(Hop::kToEdge, self, to, net.settings_.latency(self, to), packet,
@@ -89,22 +87,6 @@ struct ProtocolNet::Island final : FragmentSource, ReceiverEvents, Outbox {
                     net.wake(self);
                   });
         break;
-      case Towards::kSource: {
-        // An edge asks the keeper of a stream, or a keeper answers. Both announce themselves; a
-        // keeper names no contributor.
-        const Header header = *read_header(packet);
-        const bool request = header.type() == PacketType::kRepair ||
-                             (header.type() == PacketType::kHeartbeat && header.mask != 0);
-        net.carry(Hop::kRepair, self, source, net.settings_.latency(self, source), packet,
-                  [this, source, request](const std::vector<std::byte>& bytes) {
-                    Island& other = *net.islands_[std::size_t(source)];
-                    if (request && other.keeper)
-                      other.keeper->on_request(std::size_t(self), bytes, other);
-                    if (!request) other.edge->on_packet(net.now_, self, bytes, other);
-                    net.wake(source);
-                  });
-        break;
-      }
     }
   }
 };
@@ -139,9 +121,8 @@ ProtocolNet::ProtocolNet(NetSettings settings) : settings_(std::move(settings)) 
     SenderSettings sending;
     sending.exchange = settings_.exchange;
     sending.heartbeat = {10'000'000'000};
-    island->sender =
-        std::make_unique<Sender>(sending, *island->snapshots, *island,
-                                 seal_for(settings_, Role::kSender, i, 1), std::vector<Seal>{});
+    island->sender = std::make_unique<Sender>(sending, *island->snapshots, *island,
+                                              seal_for(settings_, Role::kSender, i, 1));
     ReceiverSettings receiving;
     receiving.exchange = settings_.exchange;
     receiving.gaps = settings_.gaps;
@@ -151,14 +132,6 @@ ProtocolNet::ProtocolNet(NetSettings settings) : settings_(std::move(settings)) 
                                                   seal_for(settings_, Role::kReceiver, i, 1),
                                                   seal_for(settings_, Role::kEdge, i, 0));
     island->edge = make_edge(i);
-    if (settings_.repair) {
-      KeeperSeals seals{seal_for(settings_, Role::kKeeper, i, settings_.keeper_boot),
-                        seal_for(settings_, Role::kSender, i, 0),
-                        {}};
-      for (int j = 0; j < settings_.islands; ++j)
-        seals.askers.push_back(seal_for(settings_, Role::kEdge, j, 1));
-      island->keeper = std::make_unique<Keeper>(settings_.job, std::move(seals));
-    }
     if (settings_.paper) {
       island->paper_edge = std::make_unique<PaperEdge>(settings_.job, *settings_.paper);
       island->paper_island = std::make_unique<PaperIsland>(settings_.job, *settings_.paper);
@@ -177,20 +150,14 @@ std::unique_ptr<Edge> ProtocolNet::make_edge(int island) {
   spec.resend_packets = settings_.resend_packets;
   spec.linger = {0};
   spec.heartbeat = {10'000'000'000};
-  spec.repair = settings_.repair;
-  spec.repair_gaps.round_trip = {30'000'000'000};
   const BootId boot = islands_.size() > std::size_t(island)
                           ? ++islands_[std::size_t(island)]->edge_boot
                           : BootId(1);
   AggregationSeals seals{seal_for(settings_, Role::kEdge, island, boot),
                          seal_for(settings_, Role::kReceiver, island, 0),
-                         seal_for(settings_, Role::kEdge, 999, 1),
-                         {},
                          {}};
-  for (int j = 0; j < settings_.islands; ++j) {
+  for (int j = 0; j < settings_.islands; ++j)
     seals.sources.push_back(seal_for(settings_, Role::kSender, j, 0));
-    seals.keepers.push_back(seal_for(settings_, Role::kKeeper, j, 0));
-  }
   std::vector<EdgeJob> jobs;
   jobs.push_back({spec, std::move(seals)});
   const Bytes memory{std::int64_t(footprint(spec).sums)};
@@ -313,7 +280,6 @@ void ProtocolNet::open_round(RoundId round, const std::vector<std::vector<int>>&
           COTILLION_CHECK(self.receiver->open_round(now_, mine, self, self).has_value());
         }
         self.clique = members;
-        if (self.keeper) self.keeper->open_round(round, 0, int(c), int(own));
         StreamSpec stream{
             round,      0,     int(c), int(own),      settings_.weights[std::size_t(i)],
             weight_sum, start, {0},    settings_.rate};

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "protocol/edge.hpp"
-#include "protocol/keeper.hpp"
 #include "protocol/receiver.hpp"
 #include "protocol/sender.hpp"
 
 namespace cotillion::testing {
 
-enum class Hop : std::uint8_t { kToEdge, kToIsland, kFromIsland, kRepair };
+enum class Hop : std::uint8_t { kToEdge, kToIsland, kFromIsland };
 
 // What a wire does with one packet: when each copy arrives after its time of flight.
 using Copies = std::vector<Duration>;
@@ -41,8 +40,6 @@ struct NetSettings {
   std::size_t slots = 64;
   std::size_t resend_packets = 1024;
   GapSettings gaps;  // of receivers; round_trip defaults to twice the last hop
-  bool repair = false;
-  BootId keeper_boot = 1;  // everyone else starts at 1
   bool authenticated = false;
   BitsPerSecond rate{1e9};
   Duration slack{5'000'000'000};                      // 5 ms
