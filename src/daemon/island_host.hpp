@@ -53,8 +53,8 @@ struct IslandReading {
   HostCounters host;
   SenderCounters sender;
   ReceiverCounters receiver;
-  std::uint64_t corrections = 0;         // laid on the region, or checked in a synthetic_model
-  std::uint64_t wrong = 0;               // elements of sums, in a synthetic_model
+  std::uint64_t corrections = 0;         // put into the region, or checked against a synthetic one
+  std::uint64_t wrong = 0;               // elements of sums, as a synthetic model knows them
   Duration copy_age_max{0};              // the oldest copy that was sent
   Bytes sums_max{0};                     // the most memory of sums that wait to be merged
   Duration held_up{0};                   // copies that waited for training code to let go
@@ -70,7 +70,7 @@ class IslandShard;
 class IslandHost {
  public:
   // The region must outlive it, with fragments as region_spec says; without one it is a
-  // synthetic_model (daemon/synthetic_model.hpp). Everything that can be refused is refused here.
+  // synthetic model (daemon/synthetic_model.hpp). Everything that can be refused is refused here.
   [[nodiscard]] static Result<std::unique_ptr<IslandHost>> start(const IslandHostSettings& settings,
                                                                  const JobSpec& job, int shards,
                                                                  const ExchangeRegion* region);

@@ -108,7 +108,7 @@ TEST(Blueprint, HasARouterAnEdgeAndAnIslandForEveryCity) {
   const MulticastGroups groups(plan.plan);
   const auto print = draw(plan, groups);
   ASSERT_TRUE(print.has_value());
-  EXPECT_EQ(print->spaces.size(), 28u);  // and an control
+  EXPECT_EQ(print->spaces.size(), 28u);  // 27, and the control namespace
   std::set<LaneId> lanes;
   for (const Wire& wire : print->wires)
     if (wire.lanes) lanes.insert(wire.lanes->begin(), wire.lanes->end());

@@ -27,7 +27,7 @@ class Network {
   Network(const Map& map, const Faults& faults, std::uint64_t seed, const Observers& observers,
           EventQueue& event_queue, PacketSink& sink);
 
-  // Places 0 … on the event_queue belong to the network: its lanes, and one for strays.
+  // Places 0 … of the event queue belong to the network: its lanes, and one for strays.
   [[nodiscard]] static int places(const Map& map) { return map.lane_count() + 1; }
 
   void carry(Instant now, const Route& route, ByteView packet, std::uint32_t wire_bytes);

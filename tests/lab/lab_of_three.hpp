@@ -128,7 +128,8 @@ links = [ { ends = ["A", "B"], latency = "5ms", rate = "50Gbps" },
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
-  // The namespaces of a lab that is up: routers, edges, islands, an control and where it began.
+  // The namespaces of a lab that is up: routers, edges, islands, the control namespace and the one
+  // in which it began.
   std::set<std::string> wait_until_built(pid_t lab) {
     std::set<std::string> spaces;
     const std::string ours = target_of("/proc/self/ns/net");
