@@ -72,10 +72,10 @@ OutcomeFile simulated(const LabOptions& options, const PlanFile& plan, const Pro
   settings.rounds = rounds;
   settings.seed = options.seed;
   settings.faults = faults;
-  settings.actors.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
-  settings.actors.job_settings.exchange =
+  settings.islands.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
+  settings.islands.job_settings.exchange =
       options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
-  settings.actors.job_settings.fragments = options.fragments;
+  settings.islands.job_settings.fragments = options.fragments;
   auto outcome = simulate(plan, settings);
   if (!outcome) throw Stop{kAnswerIsNo, outcome.error().message};
   return outcome_file(plan, std::move(*outcome), made_by);

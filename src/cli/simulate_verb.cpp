@@ -45,7 +45,7 @@ class Watching {
       if (options.trace_round > settings.rounds)
         throw Stop{kUsedWrongly, fmt::format("--trace-round {}: only {} rounds are played",
                                              options.trace_round, settings.rounds)};
-      const auto assignment = JobAssignment::make(plan, settings.actors.job_settings);
+      const auto assignment = JobAssignment::make(plan, settings.islands.job_settings);
       if (assignment) {
         const auto start = [&](int round) {
           return assignment->start_of(RoundId(round), Instant{0}) - Instant{0};
@@ -95,12 +95,12 @@ void run_simulate(const SimulateOptions& options, Outcome& code) {
   SimulationSettings settings;
   settings.rounds = options.rounds > 0 ? options.rounds : int(plan.plan.rounds.size());
   settings.seed = options.seed;
-  settings.actors.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
+  settings.islands.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
   if (!options.memory.empty())
-    settings.actors.job_settings.memory = option_value(parse_bytes(options.memory), "--memory");
-  settings.actors.job_settings.exchange =
+    settings.islands.job_settings.memory = option_value(parse_bytes(options.memory), "--memory");
+  settings.islands.job_settings.exchange =
       options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
-  settings.actors.job_settings.fragments = options.fragments;
+  settings.islands.job_settings.fragments = options.fragments;
   if (!options.faults.empty()) {
     const std::string scenario = read_file(options.faults);
     auto faults = read_faults(scenario, options.faults, plan);
@@ -108,7 +108,7 @@ void run_simulate(const SimulateOptions& options, Outcome& code) {
     settings.faults = std::move(*faults);
     made_by.inputs.emplace_back("faults", fingerprint(scenario));
   }
-  settings.actors.step_time = rounded(plan.plan.settings.step_time);
+  settings.islands.step_time = rounded(plan.plan.settings.step_time);
   Watching watching(options, plan, settings);
   const auto say = progress_line();
   const Interrupt interrupt;

@@ -19,7 +19,7 @@ inline constexpr Instant kOrigin{1'000'000'000};
 class EventQueue {
  public:
   // By place: its partition. Each partition has a tournament of its own.
-  explicit EventQueue(const std::vector<int>& partitions) : seats_(partitions.size()) {
+  explicit EventQueue(const std::vector<int>& partitions) : positions_(partitions.size()) {
     const int count =
         partitions.empty() ? 0 : *std::max_element(partitions.begin(), partitions.end()) + 1;
     for (int partition = 0; partition < count; ++partition) {
@@ -32,7 +32,7 @@ class EventQueue {
       tops_.push_back(top);
       nodes_.resize(top + 2 * leaves);
       for (std::size_t leaf = 0; leaf < places.size(); ++leaf) {
-        seats_[std::size_t(places[leaf])] = {top, leaves + leaf};
+        positions_[std::size_t(places[leaf])] = {top, leaves + leaf};
         nodes_[top + leaves + leaf].place = places[leaf];
       }
     }
@@ -41,17 +41,17 @@ class EventQueue {
   [[nodiscard]] int next_place(int partition) const { return root(partition).place; }
   [[nodiscard]] Instant next_time(int partition) const { return root(partition).when; }
   [[nodiscard]] Instant time_of(int place) const {
-    const Seat& seat = seats_[std::size_t(place)];
-    return nodes_[seat.top + seat.leaf].when;
+    const Position& at = positions_[std::size_t(place)];
+    return nodes_[at.top + at.leaf].when;
   }
 
   // kNever takes the place off.
   void set(int place, Instant when) {
     // What is ahead so far stays in registers; rivals wait where they were left.
-    const Seat seat = seats_[std::size_t(place)];
-    Node* const nodes = nodes_.data() + seat.top;
+    const Position at = positions_[std::size_t(place)];
+    Node* const nodes = nodes_.data() + at.top;
     Node ahead{when, place};
-    std::size_t node = seat.leaf;
+    std::size_t node = at.leaf;
     nodes[node] = ahead;
     for (; node > 1; node /= 2) {
       const Node rival = nodes[node ^ 1];
@@ -70,7 +70,7 @@ class EventQueue {
     Instant when = kNever;
     int place = 0;
   };
-  struct Seat {
+  struct Position {
     std::size_t top = 0;   // where its partition's nodes begin
     std::size_t leaf = 0;  // among them
   };
@@ -78,9 +78,9 @@ class EventQueue {
     return nodes_[tops_[std::size_t(partition)] + 1];
   }
 
-  std::vector<Seat> seats_;        // by place
-  std::vector<std::size_t> tops_;  // by partition
-  std::vector<Node> nodes_;        // the root is 1, the children of n are 2n and 2n + 1
+  std::vector<Position> positions_;  // by place
+  std::vector<std::size_t> tops_;    // by partition
+  std::vector<Node> nodes_;          // the root is 1, the children of n are 2n and 2n + 1
 };
 
 }  // namespace cotillion

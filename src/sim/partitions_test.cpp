@@ -80,9 +80,9 @@ TEST(Partitions, GiveTheSameBytesAsAllTogether) {
       SimulationSettings settings;
       settings.rounds = 3;
       EXPECT_EQ(in_partitions(plan, settings), together(plan, settings)) << schedule;
-      settings.actors.job_settings.exchange = Exchange::kStreamed;
-      settings.actors.job_settings.fragments = 8;
-      settings.actors.job_settings.memory = Bytes{0};  // edges overflow
+      settings.islands.job_settings.exchange = Exchange::kStreamed;
+      settings.islands.job_settings.fragments = 8;
+      settings.islands.job_settings.memory = Bytes{0};  // edges overflow
       EXPECT_EQ(in_partitions(plan, settings), together(plan, settings)) << schedule;
     }
 }

@@ -23,10 +23,10 @@ class RoutedOutbox {
   ~RoutedOutbox() = default;
 };
 
-// Who is being played at the moment.
+// Whose event is being handled.
 struct Turn {
   Instant now{0};
-  int place = -1;  // on the event queue; −1: the script's turn
+  int place = -1;  // on the event queue; −1: a round begins or a fault strikes
 };
 
 struct SimulatedIslandSettings {

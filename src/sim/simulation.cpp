@@ -48,7 +48,7 @@ class Simulation final : public RoutedOutbox, public PacketSink {
         last_chunk_(assignment.job_chunks() - 1),
         payload_(std::uint32_t(payload_bytes(assignment.job(), 0))),
         last_payload_(std::uint32_t(payload_bytes(assignment.job(), last_chunk_))),
-        recorder_(plan, assignment, settings.actors.merge.missing, turn_, islands_),
+        recorder_(plan, assignment, settings.islands.merge.missing, turn_, islands_),
         partitions_(seen_from_outside(settings) ? Partitions::single(plan.map)
                                                 : Partitions(plan.map, plan.ingress)),
         event_queue_(partitions_of_places(plan.map, partitions_)),
@@ -67,17 +67,17 @@ class Simulation final : public RoutedOutbox, public PacketSink {
     }
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       islands_.push_back(std::make_unique<SimulatedIsland>(turn_, *this, observers_, plan,
-                                                           assignment_, settings_.actors, island));
+                                                           assignment_, settings_.islands, island));
       if (settings_.fill) settings_.fill(island, islands_.back()->model());
     }
-    write_script();
+    schedule_calls();
     for (IslandId island = 0; island < map_.island_count(); ++island) note(island);
   }
 
   // Nothing: it was stopped.
   std::optional<Outcome> play() {
     Instant end = assignment_.start_of(RoundId(settings_.rounds + 1), kOrigin) +
-                  assignment_.hops_max() + settings_.actors.job_settings.grace;
+                  assignment_.hops_max() + settings_.islands.job_settings.grace;
     // Until everyone has given its account of the last round, whatever its clock says.
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       const RoundAssignment part = assignment_.part(RoundId(settings_.rounds), island, kOrigin);
@@ -89,15 +89,15 @@ class Simulation final : public RoutedOutbox, public PacketSink {
       Instant next = kNever;
       for (int partition = 0; partition < partitions_.count(); ++partition)
         next = std::min(next, event_queue_.next_time(partition));
-      if (std::min(next, next_cue()) > end) break;
-      if (next_cue() <= next) {  // what happens to someone comes before what it does
-        turn_.now = latest_ = next_cue();
+      if (std::min(next, next_call_time()) > end) break;
+      if (next_call_time() <= next) {  // what happens to someone comes before what it does
+        turn_.now = latest_ = next_call_time();
         turn_.place = -1;
-        follow_script();
+        make_next_call();
         continue;
       }
       const Instant until =
-          std::min({next + partitions_.lookahead(), next_cue(), end + Duration{1}});
+          std::min({next + partitions_.lookahead(), next_call_time(), end + Duration{1}});
       for (int partition = 0; partition < partitions_.count(); ++partition)
         if (play(partition, until, end)) return std::nullopt;
     }
@@ -134,9 +134,9 @@ class Simulation final : public RoutedOutbox, public PacketSink {
   }
 
  private:
-  struct Cue {
+  struct TimedCall {
     Instant when;
-    std::function<void()> then;
+    std::function<void()> call;
   };
 
   // Whether to stop.
@@ -157,8 +157,8 @@ class Simulation final : public RoutedOutbox, public PacketSink {
   }
 
   [[nodiscard]] int first_island() const { return Network::places(map_); }
-  [[nodiscard]] Instant next_cue() const {
-    return cue_ < script_.size() ? script_[cue_].when : kNever;
+  [[nodiscard]] Instant next_call_time() const {
+    return next_call_ < calls_.size() ? calls_[next_call_].when : kNever;
   }
 
   // Weights and framing. A plan without framing counts weights alone: rates are goodput.
@@ -168,7 +168,7 @@ class Simulation final : public RoutedOutbox, public PacketSink {
     Header header;
     std::memcpy(&header, packet.data(), kHeaderBytes);
     if (!carries_sum(header.type())) return framing == 0 ? 0 : payload + framing;
-    if (settings_.actors.payloads == Payloads::kReal) return payload + framing;
+    if (settings_.islands.payloads == Payloads::kReal) return payload + framing;
     return (header.chunk == last_chunk_ ? last_payload_ : payload_) + framing;
   }
 
@@ -195,40 +195,40 @@ class Simulation final : public RoutedOutbox, public PacketSink {
   }
 
   // Rounds and faults, in order of time.
-  void write_script() {
+  void schedule_calls() {
     for (int k = 1; k <= settings_.rounds; ++k)
-      script_.push_back({assignment_.start_of(RoundId(k), kOrigin) - kAhead,
-                         [this, k] { open_round(RoundId(k)); }});
+      calls_.push_back({assignment_.start_of(RoundId(k), kOrigin) - kAhead,
+                        [this, k] { open_round(RoundId(k)); }});
     for (const IslandFault& fault : settings_.faults.islands) {
       SimulatedIsland& island = *islands_[std::size_t(fault.island)];
       switch (fault.kind) {
         case IslandFault::Kind::kDead:
-          script_.push_back({kOrigin + fault.from, [&island] { island.die(); }});
-          script_.push_back({kOrigin + fault.until, [this, &island] {
-                               recorder_.forget(island.id());
-                               island.revive(turn_.now);
-                             }});
+          calls_.push_back({kOrigin + fault.from, [&island] { island.die(); }});
+          calls_.push_back({kOrigin + fault.until, [this, &island] {
+                              recorder_.forget(island.id());
+                              island.revive(turn_.now);
+                            }});
           break;
         case IslandFault::Kind::kSlow:
-          script_.push_back({kOrigin + fault.from,
-                             [&island, fault] { island.slow_down(fault.factor, fault.by); }});
-          script_.push_back({kOrigin + fault.until, [&island] { island.speed_up(); }});
+          calls_.push_back({kOrigin + fault.from,
+                            [&island, fault] { island.slow_down(fault.factor, fault.by); }});
+          calls_.push_back({kOrigin + fault.until, [&island] { island.speed_up(); }});
           break;
         case IslandFault::Kind::kClock:
           island.set_clock(fault.by, fault.drift);
           break;
         case IslandFault::Kind::kRestart:
-          script_.push_back(
+          calls_.push_back(
               {kOrigin + fault.from, [this, &island] { island.restart_edge(turn_.now); }});
           break;
       }
     }
-    std::stable_sort(script_.begin(), script_.end(),
-                     [](const Cue& a, const Cue& b) { return a.when < b.when; });
+    std::stable_sort(calls_.begin(), calls_.end(),
+                     [](const TimedCall& a, const TimedCall& b) { return a.when < b.when; });
   }
 
-  void follow_script() {
-    script_[cue_++].then();
+  void make_next_call() {
+    calls_[next_call_++].call();
     for (IslandId island = 0; island < map_.island_count(); ++island) note(island);
   }
 
@@ -256,8 +256,8 @@ class Simulation final : public RoutedOutbox, public PacketSink {
   EventQueue event_queue_;
   Network network_;
   std::vector<std::vector<Route>> routes_;  // by phase and sender
-  std::vector<Cue> script_;
-  std::size_t cue_ = 0;
+  std::vector<TimedCall> calls_;            // rounds that begin, and faults
+  std::size_t next_call_ = 0;
 };
 
 }  // namespace
@@ -271,7 +271,7 @@ Result<Outcome> simulate(const PlanFile& plan, const SimulationSettings& setting
   for (const Aggregator& aggregator : plan.map.aggregators)
     if (aggregator.spec.framing > Bytes{1 << 20})
       return failure("framing of more than 1 MiB for each packet is beyond any network");
-  const auto assignment = JobAssignment::make(plan, settings.actors.job_settings);
+  const auto assignment = JobAssignment::make(plan, settings.islands.job_settings);
   if (!assignment) return Unexpected<Error>{assignment.error()};
   auto outcome = Simulation(plan, *assignment, settings).play();
   if (!outcome) return failure("the simulation was stopped");

@@ -20,7 +20,7 @@ namespace cotillion {
 struct SimulationSettings {
   int rounds = 1;
   std::uint64_t seed = 1;
-  SimulatedIslandSettings actors;
+  SimulatedIslandSettings islands;
   Faults faults;
   // Real payloads: what an island's model is before the first round; zeros otherwise.
   std::function<void(IslandId, std::vector<float>&)> fill;

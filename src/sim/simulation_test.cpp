@@ -62,8 +62,8 @@ TEST(Simulation, StreamedRoundsArePlayedAsPlannedToo) {
   const PlanFile plan = nine_city_plan("triangles", {0}, kPayload);
   SimulationSettings settings;
   settings.rounds = 4;
-  settings.actors.job_settings.exchange = Exchange::kStreamed;
-  settings.actors.job_settings.fragments = 8;
+  settings.islands.job_settings.exchange = Exchange::kStreamed;
+  settings.islands.job_settings.fragments = 8;
   expect_as_planned(plan, played(plan, settings));
 }
 
@@ -110,7 +110,7 @@ TEST(Simulation, LossAfterTheEdgeIsRepairedWithinTheTimeOfWhatIsSentAgainAndTwoR
     const PlanFile plan = nine_city_plan(schedule, {0}, kPayload);
     SimulationSettings settings = with_faults(plan, "[[loss]]\non = \"last-hops\"\nrate = 0.01\n");
     settings.rounds = 2;
-    settings.actors.job_settings.grace = {5'000'000'000};
+    settings.islands.job_settings.grace = {5'000'000'000};
     const Outcome outcome = played(plan, settings);
     std::uint64_t resends = 0;  // at the edge that had most to send again, all of it in one round
     for (const EdgeOutcome& edge : outcome.edges) {
@@ -119,7 +119,7 @@ TEST(Simulation, LossAfterTheEdgeIsRepairedWithinTheTimeOfWhatIsSentAgainAndTwoR
     }
     const RealDuration again = transfer_time(Bytes{std::int64_t(resends) * 8192},
                                              lane_rate(plan.map, lane_down(plan.map, 0)));
-    const Duration round_trip = settings.actors.round_trip_margin;  // edges stand at their islands
+    const Duration round_trip = settings.islands.round_trip_margin;  // edges stand at their islands
     expect_as_planned(plan, outcome, Duration{std::llround(again.ps)} + round_trip + round_trip);
   }
 }
@@ -128,7 +128,7 @@ TEST(Simulation, AnEdgeWithLessMemoryThanPlannedOverflowsAndTheOutcomeShowsIt) {
   const PlanFile plan = nine_city_plan("all-to-all", kPlenty, kPayload);
   SimulationSettings settings;
   EXPECT_TRUE(holds(played(plan, settings)));
-  settings.actors.job_settings.memory = Bytes{0};
+  settings.islands.job_settings.memory = Bytes{0};
   const Outcome outcome = played(plan, settings);
   EXPECT_FALSE(holds(outcome));
   std::uint64_t conflicts = 0;
@@ -144,7 +144,7 @@ TEST(Simulation, ADeadIslandThatComesBackTakesPartAgain) {
                   "[[dead]]\nisland = \"NYC\"\nfrom = \"1ms\"\nuntil = \"50ms\"\n"
                   "[[loss]]\non = \"last-hops\"\nrate = 0.001\n");
   settings.rounds = 4;
-  settings.actors.job_settings.grace = {5'000'000'000};
+  settings.islands.job_settings.grace = {5'000'000'000};
   const Outcome outcome = played(plan, settings);
   EXPECT_FALSE(outcome.rounds[0].absences.empty());
   for (std::size_t k = 1; k < 4; ++k) EXPECT_TRUE(outcome.rounds[k].absences.empty());
@@ -155,14 +155,14 @@ TEST(Simulation, IslandsComputeMeanwhileAndSlowOnesLess) {
   SimulationSettings settings = with_faults(plan,
                                             "[[slow]]\nisland = \"NYC\"\nfactor = 2\n"
                                             "[[slow]]\nisland = \"SIN\"\nlate = \"300us\"\n");
-  settings.actors.step_time = {5'000'000'000};
+  settings.islands.step_time = {5'000'000'000};
   struct StepCounter final : SimulationObserver {
     std::uint64_t steps = 0;
     void on_step(SimulatedIsland&, std::uint64_t) override { ++steps; }
   } counter;
   settings.observers = {&counter};
   const Outcome outcome = played(plan, settings);
-  const auto whole = std::uint64_t(outcome.played.ps / settings.actors.step_time.ps);
+  const auto whole = std::uint64_t(outcome.played.ps / settings.islands.step_time.ps);
   const auto slow = std::size_t(*find_island(plan.map, "NYC"));
   for (std::size_t i = 0; i < 9; ++i) {
     EXPECT_NEAR(double(outcome.steps[i]), double(i == slow ? whole / 2 : whole), 1);
@@ -292,8 +292,8 @@ TEST(Simulation, DuplicatesReplaysAndReorderingChangeNoSum) {
                     "[[reorder]]\non = \"core\"\nrate = 0.1\nby = \"20us\"\n"
                     "[[jitter]]\non = \"last-hops\"\nby = \"20us\"\n");
     settings.rounds = 3;
-    settings.actors.payloads = Payloads::kReal;
-    settings.actors.job_settings.element = element;
+    settings.islands.payloads = Payloads::kReal;
+    settings.islands.job_settings.element = element;
     settings.fill = ExactAverages::fill;
     ExactAverages averages(plan.plan.rounds[0]);
     settings.observers = {&averages};

@@ -80,14 +80,14 @@ class Simulated final : public SimulatorCarrier<OfferPlace> {
 
   // The simulator's side. As the region has it (exchange/exchange_region.hpp): what training
   // offered, and what it had not taken by then.
-  void on_copy_due(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+  void on_copy_due(SimulatedIsland& island, RoundId round, std::uint64_t first,
                    std::size_t count) override {
     const auto [fragment, skipped] = within(first);
-    OfferPlace& here = places_.at(actor.id(), fragment);
+    OfferPlace& here = places_.at(island.id(), fragment);
     std::unique_lock lock(lock_);
     if (!wait_for_training(lock, [&] { return here.offers.contains(round); })) return;
     const OfferedFragment& offered = here.offers.at(round);
-    const std::span<float> to = std::span(actor.model()).subspan(first, count);
+    const std::span<float> to = std::span(island.model()).subspan(first, count);
     std::copy_n(offered.values.begin() + std::ptrdiff_t(skipped), count, to.begin());
     for (const LaidCorrection& laid : here.laid)
       if (laid.taken < 0 || laid.taken >= offered.step)
@@ -97,15 +97,15 @@ class Simulated final : public SimulatorCarrier<OfferPlace> {
     copied.resize(offered.values.size());
     std::copy_n(to.begin(), count, copied.begin() + std::ptrdiff_t(skipped));
   }
-  void on_copied(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+  void on_copied(SimulatedIsland& island, RoundId round, std::uint64_t first,
                  std::span<const float> values) override {
-    SimulatorCarrier::on_copied(actor, round, first, values);
+    SimulatorCarrier::on_copied(island, round, first, values);
     const int fragment = within(first).first;
     const Span all = places_.span(fragment);
     if (first + values.size() < std::uint64_t(all.first + all.count)) return;
     // Copied to its end: what that copy held need not be kept.
     const std::lock_guard lock(lock_);
-    OfferPlace& here = places_.at(actor.id(), fragment);
+    OfferPlace& here = places_.at(island.id(), fragment);
     const auto offered = here.offers.find(round);
     if (offered == here.offers.end()) return;
     const std::int64_t step = offered->second.step;
@@ -113,16 +113,16 @@ class Simulated final : public SimulatorCarrier<OfferPlace> {
                   [&](const LaidCorrection& laid) { return laid.taken >= 0 && laid.taken < step; });
     here.offers.erase(offered);
   }
-  void on_merged(SimulatedIsland& actor, RoundId round, int fragment) override {
-    LaidCorrection laid{round, 1, taken_from(actor, fragment), -1};
-    OfferPlace& place = places_.at(actor.id(), fragment);
+  void on_merged(SimulatedIsland& island, RoundId round, int fragment) override {
+    LaidCorrection laid{round, 1, taken_from(island, fragment), -1};
+    OfferPlace& place = places_.at(island.id(), fragment);
     for (std::size_t e = 0; e < place.late.size(); ++e) laid.values[e] += place.late[e];
     place.late.clear();
     const std::lock_guard lock(lock_);
     // A − S has come, and c is to be laid; what the wire rounded away stays.
     const auto copied = place.copied.extract(round);
     const MergeCoefficients rule =
-        merge_coefficients(rule_, {.alone = actor.receiver().alone(round, fragment)});
+        merge_coefficients(rule_, {.alone = island.receiver().alone(round, fragment)});
     laid.scale = rule.model;
     if (!copied.empty() && !rule.rests)
       for (std::size_t e = 0; e < laid.values.size(); ++e)
@@ -131,9 +131,9 @@ class Simulated final : public SimulatorCarrier<OfferPlace> {
     changed_.notify_all();
   }
   // As agents do (daemon/island_merges): it goes along with the fragment's next correction.
-  void on_late_merged(SimulatedIsland& actor, RoundId, int fragment) override {
-    const std::vector<float> came = taken_from(actor, fragment);
-    std::vector<float>& late = places_.at(actor.id(), fragment).late;
+  void on_late_merged(SimulatedIsland& island, RoundId, int fragment) override {
+    const std::vector<float> came = taken_from(island, fragment);
+    std::vector<float>& late = places_.at(island.id(), fragment).late;
     late.resize(came.size());
     for (std::size_t e = 0; e < late.size(); ++e) late[e] += came[e];
   }
@@ -151,11 +151,11 @@ Result<std::unique_ptr<Carrier>> simulated_carrier(const PacketisedPlan& played,
   SimulationSettings settings;
   settings.faults = slowed(faults, played.pace);
   settings.seed = recipe.seed;
-  settings.actors.payloads = Payloads::kReal;
-  settings.actors.job_settings = played.job_settings;
-  settings.actors.merge.missing = merge_settings_of(rotation).missing;
+  settings.islands.payloads = Payloads::kReal;
+  settings.islands.job_settings = played.job_settings;
+  settings.islands.merge.missing = merge_settings_of(rotation).missing;
   settings.rounds = rounds_within(recipe, steps) + 1;
-  settings.actors.exponent = kGridExponent;
+  settings.islands.exponent = kGridExponent;
   if (looks_at_the_model(rotation)) return stepwise_carrier(played, std::move(settings));
   const auto assignment = JobAssignment::make(played.plan, played.job_settings);
   if (!assignment) return Unexpected<Error>{assignment.error()};

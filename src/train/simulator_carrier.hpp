@@ -65,9 +65,9 @@ class SimulatorCarrier : public PacketCarrier, protected SimulationObserver {
   // Called with the lock held, when a simulation has come to its end.
   virtual void on_end() {}
 
-  void on_copied(SimulatedIsland& actor, RoundId, std::uint64_t first,
+  void on_copied(SimulatedIsland& island, RoundId, std::uint64_t first,
                  std::span<const float> values) override {
-    std::fill_n(actor.model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
+    std::fill_n(island.model().begin() + std::ptrdiff_t(first), values.size(), 0.0F);
   }
   // The fragment that these elements are in, and where in it they begin.
   [[nodiscard]] std::pair<int, std::size_t> within(std::uint64_t first) const {
@@ -77,8 +77,8 @@ class SimulatorCarrier : public PacketCarrier, protected SimulationObserver {
     return {fragment, std::size_t(first - begin)};
   }
   // What a merge has made of a model of zeros.
-  [[nodiscard]] std::vector<float> taken_from(SimulatedIsland& actor, int fragment) const {
-    const std::span<float> here = places_.part(actor.model(), fragment);
+  [[nodiscard]] std::vector<float> taken_from(SimulatedIsland& island, int fragment) const {
+    const std::span<float> here = places_.part(island.model(), fragment);
     std::vector<float> values(here.begin(), here.end());
     std::fill(here.begin(), here.end(), 0.0F);
     return values;

@@ -47,8 +47,8 @@ class Stepwise final : public SimulatorCarrier<RoundPlace> {
  public:
   Stepwise(const PacketisedPlan& played, SimulationSettings settings, const JobSpec& job)
       : SimulatorCarrier(played, std::move(settings), job), steps_(std::size_t(islands_), 0) {
-    settings_.actors.merge.progress = 1;
-    settings_.actors.step_time = {
+    settings_.islands.merge.progress = 1;
+    settings_.islands.step_time = {
         std::llround(recipe().step_time * played.pace * kPicosecondsPerSecond)};
     for (int i = 0; i < islands_; ++i) merges_.emplace_back(rotation(), job_);
   }
@@ -147,42 +147,42 @@ class Stepwise final : public SimulatorCarrier<RoundPlace> {
 
   // The simulator's side.
   void on_end() override { std::fill(steps_.begin(), steps_.end(), kEnded); }
-  void on_step(SimulatedIsland& actor, std::uint64_t step) override {
+  void on_step(SimulatedIsland& island, std::uint64_t step) override {
     const std::lock_guard lock(lock_);
-    std::int64_t& taken = steps_[std::size_t(actor.id())];
+    std::int64_t& taken = steps_[std::size_t(island.id())];
     COTILLION_CHECK(std::int64_t(step) > taken);
     taken = std::int64_t(step);
     changed_.notify_all();
   }
-  void on_copy_due(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+  void on_copy_due(SimulatedIsland& island, RoundId round, std::uint64_t first,
                    std::size_t count) override {
     const std::int64_t k = std::int64_t(round) - 1;
     const auto [fragment, skipped] = within(first);
-    auto& rounds = places_.at(actor.id(), fragment).rounds;
+    auto& rounds = places_.at(island.id(), fragment).rounds;
     std::unique_lock lock(lock_);
     if (!wait_for_training(lock,
                            [&] { return rounds.contains(k) && !rounds.at(k).offered.empty(); }))
       return;
     const FragmentRound& copied = rounds.at(k);
-    const std::span<float> to = std::span(actor.model()).subspan(first, count);
+    const std::span<float> to = std::span(island.model()).subspan(first, count);
     std::copy_n(copied.offered.begin() + std::ptrdiff_t(skipped), count, to.begin());
     if (!copied.ahead || !rounds.contains(k - 1) || !rounds.at(k - 1).correction) return;
     const std::vector<float>& correction = *rounds.at(k - 1).correction;
     for (std::size_t e = 0; e < count; ++e) to[e] += correction[skipped + e];
   }
-  void on_merged(SimulatedIsland& actor, RoundId round, int fragment) override {
-    std::vector<float> came = taken_from(actor, fragment);
+  void on_merged(SimulatedIsland& island, RoundId round, int fragment) override {
+    std::vector<float> came = taken_from(island, fragment);
     const std::lock_guard lock(lock_);
-    auto& correction = places_.at(actor.id(), fragment).rounds[std::int64_t(round) - 1].correction;
+    auto& correction = places_.at(island.id(), fragment).rounds[std::int64_t(round) - 1].correction;
     COTILLION_CHECK(!correction.has_value());  // a round of a fragment comes once
     correction = std::move(came);
     changed_.notify_all();
   }
-  void on_late_merged(SimulatedIsland& actor, RoundId, int fragment) override {
-    std::vector<float> came = taken_from(actor, fragment);
+  void on_late_merged(SimulatedIsland& island, RoundId, int fragment) override {
+    std::vector<float> came = taken_from(island, fragment);
     const std::lock_guard lock(lock_);
-    places_.at(actor.id(), fragment)
-        .late.push_back({steps_[std::size_t(actor.id())], std::move(came)});
+    places_.at(island.id(), fragment)
+        .late.push_back({steps_[std::size_t(island.id())], std::move(came)});
   }
 
   std::vector<ExchangeMerge> merges_;  // by island

@@ -98,10 +98,10 @@ void SwarmChecks::fill(IslandId island, std::vector<float>& model) {
 }
 
 // Every step learns something; the shadow learns the same.
-void SwarmChecks::on_step(SimulatedIsland& actor, std::uint64_t step) {
-  const IslandId island = actor.id();
+void SwarmChecks::on_step(SimulatedIsland& simulated, std::uint64_t step) {
+  const IslandId island = simulated.id();
   Random random(seed_of(swarm_.seed, island, 0, int(step)));
-  std::vector<float>& model = actor.model();
+  std::vector<float>& model = simulated.model();
   std::vector<float>& shadow = models_[std::size_t(island)];
   if (std::memcmp(model.data(), shadow.data(), model.size() * sizeof(float)) != 0)
     fail("models hold what was merged", fmt::format("{} at step {}", island, step));
@@ -122,9 +122,9 @@ double SwarmChecks::on_the_wire(float value, int members) const {
   return std::bit_cast<float>(bits);
 }
 
-void SwarmChecks::on_copied(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+void SwarmChecks::on_copied(SimulatedIsland& simulated, RoundId round, std::uint64_t first,
                             std::span<const float> values) {
-  const IslandId island = actor.id();
+  const IslandId island = simulated.id();
   Record& here = records_[round - 1][std::size_t(island)];
   const auto chunk = ChunkId(first / elements_per_chunk(job_));
   if (!here.part.sends || !here.sent[chunk].empty())
@@ -177,7 +177,7 @@ SwarmChecks::Values SwarmChecks::average_of(const Record& here, RoundId round, C
   return mean;
 }
 
-void SwarmChecks::check_average(SimulatedIsland& actor, IslandId island, RoundId round,
+void SwarmChecks::check_average(SimulatedIsland& simulated, IslandId island, RoundId round,
                                 ChunkId chunk, ContributorMask present, Values& average) {
   const Record& here = record(round, island);
   const auto at = [&] { return fmt::format("{}, chunk {}", name(island, round), chunk); };
@@ -188,7 +188,7 @@ void SwarmChecks::check_average(SimulatedIsland& actor, IslandId island, RoundId
       return fail("contributors have sent", fmt::format("{}: {} has not", at(), name(from, round)));
   }
   average.resize(elements_in(job_, chunk));
-  actor.receiver().average(round, chunk, average);
+  simulated.receiver().average(round, chunk, average);
   Values bound;
   const Values right = average_of(here, round, chunk, present, bound);
   ++tally_.averages;
@@ -199,16 +199,16 @@ void SwarmChecks::check_average(SimulatedIsland& actor, IslandId island, RoundId
                               average[e], right[e], bound[e]));
 }
 
-void SwarmChecks::on_merge_due(SimulatedIsland& actor, RoundId round, int fragment) {
-  const IslandId island = actor.id();
+void SwarmChecks::on_merge_due(SimulatedIsland& simulated, RoundId round, int fragment) {
+  const IslandId island = simulated.id();
   Record& here = records_[round - 1][std::size_t(island)];
-  std::vector<float>& model = actor.model();
+  std::vector<float>& model = simulated.model();
   std::vector<float>& shadow = models_[std::size_t(island)];
   if (here.fragments[std::size_t(fragment)] || !here.part.sends)
     fail("merged once", fmt::format("{}, fragment {}", name(island, round), fragment));
   here.fragments[std::size_t(fragment)] = true;
   ++tally_.merges;
-  const auto masks = actor.receiver().contributors(round);
+  const auto masks = simulated.receiver().contributors(round);
   if (masks.size() != chunk_count(job_)) return fail("merged while live", name(island, round));
   Random random(seed_of(swarm_.seed, island, round, fragment));
   for (ChunkId chunk = first_chunk(job_, fragment); chunk < first_chunk(job_, fragment + 1);
@@ -217,7 +217,7 @@ void SwarmChecks::on_merge_due(SimulatedIsland& actor, RoundId round, int fragme
       return fail("merged after its copy", fmt::format("{}, chunk {}", name(island, round), chunk));
     here.merged[chunk] = here.masks[chunk] = masks[chunk];
     (masks[chunk] == here.part.spec.expected ? tally_.whole : tally_.partial) += 1;
-    check_average(actor, island, round, chunk, masks[chunk], here.average[chunk]);
+    check_average(simulated, island, round, chunk, masks[chunk], here.average[chunk]);
     if (!wrong_.invariant.empty()) return;
     const std::uint64_t first = first_element(job_, chunk);
     const double scale = std::ldexp(1.0, swarm_.exponent);
@@ -233,10 +233,10 @@ void SwarmChecks::on_merge_due(SimulatedIsland& actor, RoundId round, int fragme
   }
 }
 
-void SwarmChecks::on_late_merged(SimulatedIsland& actor, RoundId round, int fragment) {
-  const IslandId island = actor.id();
+void SwarmChecks::on_late_merged(SimulatedIsland& simulated, RoundId round, int fragment) {
+  const IslandId island = simulated.id();
   Record& here = records_[round - 1][std::size_t(island)];
-  const auto masks = actor.receiver().contributors(round);
+  const auto masks = simulated.receiver().contributors(round);
   if (masks.empty()) return;
   if (!here.fragments[std::size_t(fragment)])
     return fail("late ones come after the merge", name(island, round));
@@ -248,7 +248,7 @@ void SwarmChecks::on_late_merged(SimulatedIsland& actor, RoundId round, int frag
     here.masks[chunk] = masks[chunk];
     ++tally_.late;
     const Values before = here.average[chunk];
-    check_average(actor, island, round, chunk, masks[chunk], here.average[chunk]);
+    check_average(simulated, island, round, chunk, masks[chunk], here.average[chunk]);
     const std::uint64_t first = first_element(job_, chunk);
     for (std::size_t e = 0; e < before.size(); ++e) {
       float& x = models_[std::size_t(island)][first + e];
@@ -257,9 +257,9 @@ void SwarmChecks::on_late_merged(SimulatedIsland& actor, RoundId round, int frag
   }
 }
 
-void SwarmChecks::on_round_closed(Instant now, SimulatedIsland& actor, RoundId round,
+void SwarmChecks::on_round_closed(Instant now, SimulatedIsland& simulated, RoundId round,
                                   std::span<const Absence> absences) {
-  const IslandId island = actor.id();
+  const IslandId island = simulated.id();
   const Duration at = now - kOrigin;
   Record& here = records_[round - 1][std::size_t(island)];
   if (here.closed) return fail("one account of a round", name(island, round));
@@ -270,7 +270,7 @@ void SwarmChecks::on_round_closed(Instant now, SimulatedIsland& actor, RoundId r
     fail("rounds end by their deadline",
          fmt::format("{} at {} and not by {}", name(island, round), to_text(at),
                      to_text(RealDuration::from_ps(timing_.closes_by(round, island)))));
-  const auto masks = actor.receiver().contributors(round);
+  const auto masks = simulated.receiver().contributors(round);
   std::copy(masks.begin(), masks.end(), here.listed.begin());
   std::size_t listed = 0;
   for (int bit = 0; bit < here.part.spec.members; ++bit) {

@@ -61,18 +61,18 @@ class SwarmChecks final : private SimulationObserver {
 
   // swarm_checks.cpp: while it is played
   void fill(IslandId island, std::vector<float>& model);
-  void on_step(SimulatedIsland& actor, std::uint64_t step) override;
-  void on_copied(SimulatedIsland& actor, RoundId round, std::uint64_t first,
+  void on_step(SimulatedIsland& simulated, std::uint64_t step) override;
+  void on_copied(SimulatedIsland& simulated, RoundId round, std::uint64_t first,
                  std::span<const float> values) override;
-  void on_merge_due(SimulatedIsland& actor, RoundId round, int fragment) override;
-  void on_late_merged(SimulatedIsland& actor, RoundId round, int fragment) override;
-  void on_round_closed(Instant now, SimulatedIsland& actor, RoundId round,
+  void on_merge_due(SimulatedIsland& simulated, RoundId round, int fragment) override;
+  void on_late_merged(SimulatedIsland& simulated, RoundId round, int fragment) override;
+  void on_round_closed(Instant now, SimulatedIsland& simulated, RoundId round,
                        std::span<const Absence> absences) override;
   [[nodiscard]] double on_the_wire(float value, int members) const;
   // The average for these contributors; `bound` is how far rounding may take it.
   Values average_of(const Record& here, RoundId round, ChunkId chunk, ContributorMask present,
                     Values& bound) const;
-  void check_average(SimulatedIsland& actor, IslandId island, RoundId round, ChunkId chunk,
+  void check_average(SimulatedIsland& simulated, IslandId island, RoundId round, ChunkId chunk,
                      ContributorMask present, Values& average);
 
   // swarm_outcome_checks.cpp: when it is over

@@ -119,22 +119,22 @@ Result<Modelled> modelled(const SwarmCase& swarm) {
   settings.rounds = swarm.rounds;
   settings.seed = swarm.seed;
   settings.faults = std::move(*faults);
-  settings.actors.payloads = Payloads::kReal;
-  settings.actors.exponent = swarm.exponent;
-  settings.actors.step_time = swarm.step_time;
-  settings.actors.merge.missing = swarm.missing;
-  settings.actors.job_settings.element = swarm.element;
-  settings.actors.job_settings.exchange = swarm.exchange;
-  settings.actors.job_settings.fragments = swarm.fragments;
-  settings.actors.job_settings.grace = swarm.grace;
-  settings.actors.job_settings.memory = swarm.memory;
-  const auto assignment = JobAssignment::make(result.plan, settings.actors.job_settings);
+  settings.islands.payloads = Payloads::kReal;
+  settings.islands.exponent = swarm.exponent;
+  settings.islands.step_time = swarm.step_time;
+  settings.islands.merge.missing = swarm.missing;
+  settings.islands.job_settings.element = swarm.element;
+  settings.islands.job_settings.exchange = swarm.exchange;
+  settings.islands.job_settings.fragments = swarm.fragments;
+  settings.islands.job_settings.grace = swarm.grace;
+  settings.islands.job_settings.memory = swarm.memory;
+  const auto assignment = JobAssignment::make(result.plan, settings.islands.job_settings);
   if (!assignment) return Unexpected<Error>{assignment.error()};
   return result;
 }
 
 JobAssignment job_assignment_of(const Modelled& network) {
-  return *JobAssignment::make(network.plan, network.settings.actors.job_settings);
+  return *JobAssignment::make(network.plan, network.settings.islands.job_settings);
 }
 
 }  // namespace cotillion::testing

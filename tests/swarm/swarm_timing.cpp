@@ -24,7 +24,7 @@ double ps(Instant when) {
 SwarmTiming::SwarmTiming(const Modelled& network, const JobAssignment& assignment)
     : plan_(network.plan),
       assignment_(assignment),
-      settings_(network.settings.actors.job_settings) {
+      settings_(network.settings.islands.job_settings) {
   const Map& map = plan_.map;
   const Bytes packet = Bytes{std::int64_t(payload_bytes(assignment.job()))} + assignment.framing();
   for (LaneId lane = 0; lane < map.lane_count(); ++lane)
