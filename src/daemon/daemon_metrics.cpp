@@ -203,7 +203,7 @@ constexpr OtherMeaning kOtherMeanings[] = {
      {"Packets that did not come from the edge", "an address is wrong, or someone probes"}},
     {"cotillion_island_corrections_total",
      MetricKind::kCounter,
-     {"Corrections laid down for training code", ""}},
+     {"Corrections put into the exchange region", ""}},
     {"cotillion_island_steps_total",
      MetricKind::kCounter,
      {"Steps that training code has taken", "stands still: training hangs"}},

@@ -64,10 +64,10 @@ Result<void> IslandDaemon::prepare(const Member& member) {
   return {};
 }
 
-// When training code has come and laid down a first copy of everything.
+// When training code is attached and has offered a first copy of everything.
 bool IslandDaemon::ready() {
   if (!listener_) return true;
-  if (!listener_->seated()) return false;
+  if (!listener_->attached()) return false;
   for (int f = 0; f < region_->fragments(); ++f)
     if (region_->fragment(f).offers.load(std::memory_order_acquire) == 0) return false;
   return true;

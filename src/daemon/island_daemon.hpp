@@ -1,5 +1,5 @@
 // One island's agent as a daemon: its part in the job, played by an IslandHost, for training code
-// that sits at the region.
+// that is attached to its exchange region.
 #pragma once
 
 #include "daemon/island_host.hpp"

@@ -1,6 +1,6 @@
 // An island on real sockets: sends its stream to the plan's groups at the plan's instants, hears
-// the sums of its edge, asks for what was lost, and lays corrections on the region. One thread for
-// each shard, with a socket, a sender and a receiver of its own.
+// the sums of its edge, asks for what was lost, and puts corrections into the exchange region.
+// One thread for each shard, with a socket, a sender and a receiver of its own.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The pending merges of an island's shard: corrections are laid down in the exchange region, or
+// The pending merges of an island's shard: corrections are put into the exchange region, or
 // checked against a synthetic model, a slice at a time between packets.
 #include <algorithm>
 #include <bit>

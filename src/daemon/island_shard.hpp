@@ -37,7 +37,7 @@ class IslandShard final : private ShardWork,
   [[nodiscard]] Endpoint own() const { return socket_.local(); }
 
  private:
-  // A correction to be laid down in the region, or checked against a synthetic model.
+  // A correction to be put into the region, or checked against a synthetic model.
   struct PendingMerge {
     RoundId round = 0;
     int fragment = 0;

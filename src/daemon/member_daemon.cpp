@@ -135,7 +135,7 @@ void MemberDaemon::keep_rounds(Instant now) {
 }
 
 // A round's sums may all be here long before its end, or there may be none to wait for: it is over
-// when everyone's stream has left and corrections are laid down.
+// when everyone's stream has left and corrections are in the region.
 void MemberDaemon::report(Instant now) {
   for (;; due_.reset()) {
     if (!due_) due_ = member_role_.next_report();

@@ -15,7 +15,7 @@
 namespace cotillion {
 namespace {
 
-constexpr std::size_t kTurnedAwayMax = 8;
+constexpr std::size_t kClosingMax = 8;
 
 }  // namespace
 
@@ -53,24 +53,24 @@ Result<AgentListener> AgentListener::open(const std::string& path) {
 AgentListener::AgentListener(AgentListener&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       lock_(std::exchange(other.lock_, -1)),
-      guest_(std::exchange(other.guest_, -1)),
-      seated_(other.seated_),
-      turned_away_(std::move(other.turned_away_)),
-      knock_(other.knock_),
+      connection_(std::exchange(other.connection_, -1)),
+      attached_(other.attached_),
+      closing_(std::move(other.closing_)),
+      request_(other.request_),
       process_(other.process_),
       path_(std::move(other.path_)) {}
 
 AgentListener::~AgentListener() {
   if (fd_ < 0) return;
-  if (guest_ >= 0) ::close(guest_);
-  for (const int guest : turned_away_) ::close(guest);
+  if (connection_ >= 0) ::close(connection_);
+  for (const int connection : closing_) ::close(connection);
   (void)::unlink(path_.c_str());
   (void)::unlink((path_ + ".lock").c_str());
   ::close(fd_);
   ::close(lock_);
 }
 
-void AgentListener::answer(int guest, const ExchangeRegion* region,
+void AgentListener::answer(int connection, const ExchangeRegion* region,
                            const std::string& refusal) const {
   AttachReply answer;
   answer.magic = kAttachMagic;
@@ -92,68 +92,68 @@ void AgentListener::answer(int guest, const ExchangeRegion* region,
     const int fd = region->fd();
     std::memcpy(CMSG_DATA(descriptors), &fd, sizeof fd);
   }
-  (void)::sendmsg(guest, &message, MSG_NOSIGNAL);
+  (void)::sendmsg(connection, &message, MSG_NOSIGNAL);
 }
 
-void AgentListener::turn_away(int guest) {
-  turned_away_.push_back(guest);
-  if (turned_away_.size() <= kTurnedAwayMax) return;
-  ::close(turned_away_.front());
-  turned_away_.erase(turned_away_.begin());
+void AgentListener::close_later(int connection) {
+  closing_.push_back(connection);
+  if (closing_.size() <= kClosingMax) return;
+  ::close(closing_.front());
+  closing_.erase(closing_.begin());
 }
 
 AgentListener::Visit AgentListener::look(const ExchangeRegion* region) {
-  std::erase_if(turned_away_, [](int guest) {
+  std::erase_if(closing_, [](int connection) {
     AttachRequest heard;
-    const ssize_t came = ::recv(guest, &heard, sizeof heard, MSG_DONTWAIT);
+    const ssize_t came = ::recv(connection, &heard, sizeof heard, MSG_DONTWAIT);
     if (came > 0 || (came < 0 && (errno == EAGAIN || errno == EINTR))) return false;
-    ::close(guest);
+    ::close(connection);
     return true;
   });
-  if (const int knocks = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-      knocks >= 0) {
-    // Whoever comes knocks before anything else: one that has not is no training code, and in
-    // nobody's way.
-    if (guest_ >= 0 && !seated_ && !knock_) turn_away(std::exchange(guest_, -1));
-    if (guest_ < 0) {
-      guest_ = knocks;
-      seated_ = false;
-      knock_.reset();
+  if (const int newcomer = ::accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+      newcomer >= 0) {
+    // Training code sends its request as soon as it has connected. A connection without one is no
+    // training code, and makes way.
+    if (connection_ >= 0 && !attached_ && !request_) close_later(std::exchange(connection_, -1));
+    if (connection_ < 0) {
+      connection_ = newcomer;
+      attached_ = false;
+      request_.reset();
       ucred who{};
       socklen_t length = sizeof who;
-      (void)::getsockopt(guest_, SOL_SOCKET, SO_PEERCRED, &who, &length);
+      (void)::getsockopt(connection_, SOL_SOCKET, SO_PEERCRED, &who, &length);
       process_ = who.pid;
     } else {
-      answer(knocks, nullptr,
-             fmt::format("process {} sits at this region already; end it first", process_));
-      turn_away(knocks);
+      answer(newcomer, nullptr,
+             fmt::format("process {} is attached to this region already; end it first", process_));
+      close_later(newcomer);
     }
   }
-  if (guest_ < 0) return Visit::kNothing;
+  if (connection_ < 0) return Visit::kNothing;
   AttachRequest heard;
-  const ssize_t came = ::recv(guest_, &heard, sizeof heard, MSG_DONTWAIT);
+  const ssize_t came = ::recv(connection_, &heard, sizeof heard, MSG_DONTWAIT);
   const auto leave = [&] {
-    turn_away(std::exchange(guest_, -1));
-    return std::exchange(seated_, false) ? Visit::kLeft : Visit::kNothing;
+    close_later(std::exchange(connection_, -1));
+    return std::exchange(attached_, false) ? Visit::kLeft : Visit::kNothing;
   };
   if (came == 0 || (came < 0 && errno != EAGAIN && errno != EINTR)) return leave();
-  if (came > 0 && !seated_) {
+  if (came > 0 && !attached_) {
     if (came != sizeof heard || heard.magic != kAttachMagic) {
-      answer(guest_, nullptr, "the agent is of another version; use the same on both sides");
+      answer(connection_, nullptr, "the agent is of another version; use the same on both sides");
       return leave();
     }
-    knock_ = heard;
+    request_ = heard;
   }
-  if (seated_ || !knock_ || region == nullptr) return Visit::kNothing;
-  if (knock_->elements != 0 && knock_->elements != region->words().elements) {
-    answer(guest_, nullptr,
+  if (attached_ || !request_ || region == nullptr) return Visit::kNothing;
+  if (request_->elements != 0 && request_->elements != region->words().elements) {
+    answer(connection_, nullptr,
            fmt::format("the model has {} elements, the plan's payload has {}; plan with a payload "
                        "of the model's size",
-                       knock_->elements, region->words().elements));
+                       request_->elements, region->words().elements));
     return leave();
   }
-  answer(guest_, region, {});
-  seated_ = true;
+  answer(connection_, region, {});
+  attached_ = true;
   return Visit::kAttached;
 }
 

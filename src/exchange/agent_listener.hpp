@@ -1,5 +1,5 @@
-// Where training code comes in: a Unix socket beside the agent. One at a time sits at the region;
-// its connection tells when it has gone, whatever became of it.
+// Where training code attaches to an agent's exchange region: a Unix socket. One process is
+// attached at a time; its connection tells when it has gone, whatever became of it.
 #pragma once
 
 #include <optional>
@@ -31,23 +31,24 @@ class AgentListener {
   ~AgentListener();  // and removes the socket
 
   enum class Visit : std::uint8_t { kNothing, kAttached, kLeft };
-  // Whether somebody came or went since; never waits. Without a region those who knock wait.
+  // Whether training code has attached or left since; never waits. While there is no region,
+  // requests wait for an answer.
   [[nodiscard]] Visit look(const ExchangeRegion* region);
-  [[nodiscard]] bool seated() const { return guest_ >= 0 && seated_; }
-  [[nodiscard]] int process() const { return process_; }  // of the last one who sat here
+  [[nodiscard]] bool attached() const { return connection_ >= 0 && attached_; }
+  [[nodiscard]] int process() const { return process_; }  // that was the last to connect
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   AgentListener(int fd, int lock, std::string path)
       : fd_(fd), lock_(lock), path_(std::move(path)) {}
-  void turn_away(int guest);
-  void answer(int guest, const ExchangeRegion* region, const std::string& refusal) const;
+  void close_later(int connection);
+  void answer(int connection, const ExchangeRegion* region, const std::string& refusal) const;
 
   int fd_, lock_;
-  int guest_ = -1;
-  bool seated_ = false;
-  std::vector<int> turned_away_;  // and not gone yet: hanging up first would swallow the answer
-  std::optional<AttachRequest> knock_;
+  int connection_ = -1;
+  bool attached_ = false;
+  std::vector<int> closing_;  // when the other side has: a reply must not be cut off
+  std::optional<AttachRequest> request_;
   int process_ = 0;
   std::string path_;
 };

@@ -1,4 +1,4 @@
-// The agent's hands on the region: what is in flight stays as it is, and nothing is lost meanwhile.
+// The agent's side of the region: what is in flight stays as it is, and nothing is lost meanwhile.
 #include "exchange/exchange_agent.hpp"
 
 #include <gmock/gmock.h>

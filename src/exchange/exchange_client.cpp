@@ -69,7 +69,7 @@ Result<ExchangeClient> ExchangeClient::join(const std::string& path, std::uint64
     return failure(fmt::format("\"{}\" is too long for a socket's path", path));
   std::memcpy(address.sun_path, path.data(), path.size());
   const std::int64_t began = wall_clock_now();
-  // Where many knock, connect() itself would wait, for as long as it takes.
+  // Where many connect at once, connect() itself would wait, for as long as it takes.
   const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return failure(fmt::format("socket: {}", std::strerror(errno)));
   const auto refuse = [&](const std::string& why) {
@@ -84,8 +84,8 @@ Result<ExchangeClient> ExchangeClient::join(const std::string& path, std::uint64
                                 wait_text(timeout)));
     pause(kLook);
   }
-  const AttachRequest knock{kAttachMagic, elements};
-  if (::send(fd, &knock, sizeof knock, MSG_NOSIGNAL) != sizeof knock)
+  const AttachRequest request{kAttachMagic, elements};
+  if (::send(fd, &request, sizeof request, MSG_NOSIGNAL) != sizeof request)
     return refuse("the agent hung up");
   pollfd watched{fd, POLLIN, 0};
   const Duration left = timeout - since(began);
@@ -198,7 +198,7 @@ Result<std::optional<Correction>> ExchangeClient::poll() {
         fragment.taken.load(std::memory_order_relaxed))
       continue;
     if (!region_.try_hold(f, ExchangeRegion::Holder::kTraining))
-      continue;  // more is being laid down
+      continue;  // the agent is adding to it
     next_ = (f + 1) % region_.fragments();
     return std::optional<Correction>(
         Correction{f, region_.run(f).first, region_.pending(f), fragment.account});

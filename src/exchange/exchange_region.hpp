@@ -1,6 +1,6 @@
 // The region between an island's agent and its training code: shared memory, and who may touch
-// what. Training code lays copies of fragments down and takes corrections away, between its own
-// steps; the agent sends the copies when the plan says so and lays corrections down when they come.
+// what. Training code puts copies of fragments into it and takes corrections out, between its own
+// steps; the agent sends the copies when the plan says so and puts corrections in when they come.
 //
 // A correction says what becomes of the model: x ← scale · x + values. (The scale is one, unless
 // merges keep only a share of progress.)
@@ -124,8 +124,8 @@ class ExchangeRegion {
   [[nodiscard]] std::span<float> place(int f, unsigned place) const;
   // The newest that training code offered, kept up to date.
   [[nodiscard]] std::span<float> copy(int f) const;
-  // What it has not taken yet. There are as many rooms for corrections as fragments; who lays
-  // one down chooses.
+  // What it has not taken yet. There is room for as many corrections as fragments; who puts
+  // one in chooses where.
   [[nodiscard]] std::span<float> pending(int f) const { return pending(f, fragments_[f].pending); }
   [[nodiscard]] std::span<float> pending(int f, std::uint32_t pending) const;
   // A wait of the other side is short: holders copy a fragment and let go.

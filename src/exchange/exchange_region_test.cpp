@@ -158,7 +158,7 @@ TEST(ExchangeRegion, RefusesAModelOfAnotherSizeAndASecondGuest) {
   ASSERT_TRUE(training.has_value());
   const auto second = ExchangeClient::join(path(), 6, kLong);
   ASSERT_FALSE(second.has_value());
-  EXPECT_THAT(second.error().message, HasSubstr("sits at this region already"));
+  EXPECT_THAT(second.error().message, HasSubstr("is attached to this region already"));
   const auto other = AgentListener::open(path());
   ASSERT_FALSE(other.has_value());
   EXPECT_THAT(other.error().message, HasSubstr("another agent has its region at"));
@@ -174,20 +174,20 @@ TEST(ExchangeRegion, NobodyWaitsForEver) {
   EXPECT_THAT(idle.error().message, HasSubstr("has been given no part in a job"));
 }
 
-TEST(ExchangeRegion, ADoorThatManyKnockAtKeepsNobodyWaitingForEver) {
+TEST(ExchangeRegion, AListenerThatManyConnectToKeepsNobodyWaitingForEver) {
   auto listener = AgentListener::open(path());  // and nobody looks
   ASSERT_TRUE(listener.has_value()) << listener.error().message;
   std::vector<std::string> said;
   for (int i = 0; i < 12; ++i) {
-    const auto guest = ExchangeClient::join(path(), 6, Duration{5'000'000'000});
-    ASSERT_FALSE(guest.has_value());
-    said.push_back(guest.error().message);
+    const auto client = ExchangeClient::join(path(), 6, Duration{5'000'000'000});
+    ASSERT_FALSE(client.has_value());
+    said.push_back(client.error().message);
   }
   EXPECT_THAT(said.front(), HasSubstr("has been given no part in a job"));
   EXPECT_THAT(said.back(), HasSubstr("no agent has its region here after"));
 }
 
-TEST(ExchangeRegion, WhoeverComesAndSaysNothingGivesUpItsPlace) {
+TEST(ExchangeRegion, AConnectionWithoutARequestMakesWay) {
   Agent agent;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

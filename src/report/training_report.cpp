@@ -192,7 +192,7 @@ std::string lab_text(const Training& training) {
                               lab.late, lab.latest_ms);
   text += fmt::format(
       " A training process has {:.0f} MB in memory, its agent {:.0f} MB with the region that they "
-      "share: {:.0f} before anything lay on it, and {:.1f} bytes per parameter.",
+      "share: {:.0f} before anything was written there, and {:.1f} bytes per parameter.",
       lab.process_mb, lab.agent_mb, lab.agent_before_mb,
       std::max(0.0, lab.agent_mb - lab.agent_before_mb) * 1e6 / double(training.parameters));
   for (const std::string& problem : lab.problems) text += " " + problem + ".";

@@ -24,7 +24,7 @@ struct LabTrainingSettings {
 struct LabTrainingAccount {
   std::vector<LabAccount> islands;
   std::uint64_t agent = 0;         // bytes in memory, the largest agent's: its own and the region
-  std::uint64_t agent_before = 0;  // when nothing lay there yet
+  std::uint64_t agent_before = 0;  // when nothing had been written there
   std::vector<std::string> problems;  // sentences
 };
 
