@@ -114,11 +114,11 @@ struct Writer {
     into->set_port(assignment.port);
     into->set_progress(assignment.progress);
     into->set_own_for_missing(assignment.missing == Missing::kOwnForMissing);
-    for (const Seat& seat : assignment.seats) {
-      auto* place = into->add_seats();
-      write(seat.who, place->mutable_who());
-      place->set_boot(seat.boot);
-      place->set_address(seat.address);
+    for (const MemberEntry& member : assignment.members) {
+      auto* entry = into->add_members();
+      write(member.who, entry->mutable_who());
+      entry->set_boot(member.boot);
+      entry->set_address(member.address);
     }
     auto* settings = into->mutable_job_settings();
     settings->set_job(assignment.job_settings.job);
@@ -191,9 +191,9 @@ Result<Message> read(const control::Assignment& from) {
               from.shards() >= 1 && from.shards() <= kShardsMax && from.port() >= 1 &&
               from.port() + std::uint32_t(from.shards()) <= 65'536 && into.progress >= 0 &&
               into.progress <= 1;
-  for (const control::Seat& seat : from.seats()) {
-    into.seats.push_back({{}, seat.boot(), seat.address()});
-    good = good && read(seat.who(), into.seats.back().who);
+  for (const control::MemberEntry& member : from.members()) {
+    into.members.push_back({{}, member.boot(), member.address()});
+    good = good && read(member.who(), into.members.back().who);
   }
   const control::JobSettings& settings = from.job_settings();
   into.job_settings.job = JobId(settings.job());

@@ -18,7 +18,7 @@ std::vector<Message> everything() {
   assignment.exponent = -12;
   assignment.progress = 0.75;
   assignment.missing = Missing::kOwnForMissing;
-  assignment.seats = {{{0, Role::kIsland}, ~BootId(0), "10.0.0.1:7"}, {{0, Role::kEdge}, 1, ""}};
+  assignment.members = {{{0, Role::kIsland}, ~BootId(0), "10.0.0.1:7"}, {{0, Role::kEdge}, 1, ""}};
   assignment.shards = 3;
   assignment.port = 31'000;
   RoundReport report;

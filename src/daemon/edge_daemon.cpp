@@ -31,12 +31,12 @@ Result<void> EdgeDaemon::prepare(const Member& member) {
   hosting.direct = settings_.direct;
   hosting.on_receive = settings_.on_receive;
   hosting.on_send = settings_.on_send;
-  const auto island = read_endpoint(member.seat({self, Role::kIsland}).address);
+  const auto island = read_endpoint(member.entry({self, Role::kIsland}).address);
   if (!island) return Unexpected<Error>{island.error().within("the island's address")};
   hosting.island = *island;
   for (const MulticastGroup& group : member.job_assignment().groups().all()) {
     if (!std::binary_search(group.receivers.begin(), group.receivers.end(), self)) continue;
-    const auto from = read_endpoint(member.seat({group.sender, Role::kIsland}).address);
+    const auto from = read_endpoint(member.entry({group.sender, Role::kIsland}).address);
     if (!from)
       return Unexpected<Error>{
           from.error().within("the address of " + map.islands[std::size_t(group.sender)].name)};
@@ -46,9 +46,9 @@ Result<void> EdgeDaemon::prepare(const Member& member) {
   for (int shard = 0; shard < shards_; ++shard) {
     const AggregationSpec share = shard_share(whole, shard, shards_);
     AggregationSeals seals{
-        sealed(settings_.place.boot), sealed(member.seat({self, Role::kIsland}).boot), {}};
+        sealed(settings_.place.boot), sealed(member.entry({self, Role::kIsland}).boot), {}};
     for (IslandId source = 0; source < map.island_count(); ++source)
-      seals.sources.push_back(sealed(member.seat({source, Role::kIsland}).boot));
+      seals.sources.push_back(sealed(member.entry({source, Role::kIsland}).boot));
     const Bytes sums{std::int64_t(footprint(share).sums)};
     const Bytes resend{std::int64_t(footprint(share).resend)};
     std::vector<EdgeJob> jobs;

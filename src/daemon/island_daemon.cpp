@@ -35,7 +35,7 @@ Result<void> IslandDaemon::prepare(const Member& member) {
     region_.emplace(std::move(*region));
   }
   const RoleSettings role{Payloads::kReal, job.exponent, settings_.place.round_trip_margin};
-  const auto edge = read_endpoint(member.seat({self, Role::kEdge}).address);
+  const auto edge = read_endpoint(member.entry({self, Role::kEdge}).address);
   if (!edge) return Unexpected<Error>{edge.error().within("the edge's address")};
   IslandHostSettings hosting;
   hosting.clock = RunClock(settings_.place.zero);
@@ -56,7 +56,7 @@ Result<void> IslandDaemon::prepare(const Member& member) {
   hosting.self = self;
   hosting.elements = job_assignment.job().elements;
   hosting.own_boot = settings_.place.boot;
-  hosting.edge_boot = member.seat({self, Role::kEdge}).boot;
+  hosting.edge_boot = member.entry({self, Role::kEdge}).boot;
   auto host =
       IslandHost::start(hosting, job_assignment.job(), job.shards, region_ ? &*region_ : nullptr);
   if (!host) return Unexpected<Error>{host.error()};
@@ -142,7 +142,7 @@ bool IslandDaemon::edge_is_silent(const Member& member, const IslandReading& rea
                       reading.heard < member.job_assignment().start_of(round, member.origin());
   if (silent == silent_) return silent;
   silent_ = silent;
-  const std::string& edge = member.seat({member.assignment().you.island, Role::kEdge}).address;
+  const std::string& edge = member.entry({member.assignment().you.island, Role::kEdge}).address;
   if (settings_.log != nullptr && silent)
     settings_.log->warn("its own edge is silent", {{"edge", edge}, {"since_round", round}});
   else if (settings_.log != nullptr)
@@ -154,8 +154,9 @@ void IslandDaemon::tell_lateness(const Member& member) {
   std::vector<std::string> late;
   const IslandReading reading = host_->reading();
   if (edge_is_silent(member, reading))
-    late.push_back(fmt::format("its own edge, {}, is silent",
-                               member.seat({member.assignment().you.island, Role::kEdge}).address));
+    late.push_back(
+        fmt::format("its own edge, {}, is silent",
+                    member.entry({member.assignment().you.island, Role::kEdge}).address));
   for (const ReportedAbsence& absence : reading.missing)
     late.push_back(fmt::format("{} lacks in {} of {} chunks from chunk {} on",
                                member.plan().map.islands[std::size_t(absence.contributor)].name,

@@ -183,7 +183,7 @@ void Coordinator::assign(Instant now, CoordinatorOutbox& out) {
   assignment.port = settings_.port;
   assignment.shards = settings_.shards;
   for (const Place& place : places_)
-    assignment.seats.push_back({place.who, place.hello.boot, place.hello.address});
+    assignment.members.push_back({place.who, place.hello.boot, place.hello.address});
   out.note("everyone has joined and has been given the plan");
   for (const Place& place : places_) {
     assignment.you = place.who;

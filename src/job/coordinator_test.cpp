@@ -25,10 +25,10 @@ TEST_F(CoordinatorTest, HandsEveryoneThePlanAndEveryonesBootsAndAddresses) {
     EXPECT_EQ(assignment->plan_text, plan_.text);
     EXPECT_EQ(assignment->plan, fingerprint(plan_.text));
     EXPECT_EQ(assignment->you, (Who{i / 2, i % 2 ? Role::kEdge : Role::kIsland}));
-    ASSERT_EQ(assignment->seats.size(), 6u);
-    for (int seat = 0; seat < 6; ++seat) {
-      EXPECT_EQ(assignment->seats[std::size_t(seat)].boot, BootId(7 + seat));
-      EXPECT_EQ(assignment->seats[std::size_t(seat)].address, hello(seat).address);
+    ASSERT_EQ(assignment->members.size(), 6u);
+    for (int member = 0; member < 6; ++member) {
+      EXPECT_EQ(assignment->members[std::size_t(member)].boot, BootId(7 + member));
+      EXPECT_EQ(assignment->members[std::size_t(member)].address, hello(member).address);
     }
   }
 }

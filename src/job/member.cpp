@@ -47,12 +47,14 @@ void Member::hear(Instant now, const Assignment& assignment, MemberHost& host) {
                     you.island < plan->map.island_count() &&
                     plan->map.islands[std::size_t(you.island)].name == settings_.hello.island;
   if (!mine) return refuse(now, "the part that came is somebody else's", host);
-  // Everyone has a seat, in the order of islands, and nobody has two.
-  bool seated = assignment.seats.size() == 2 * plan->map.islands.size() && assignment.rounds >= 1;
-  for (std::size_t i = 0; seated && i < assignment.seats.size(); ++i)
-    seated = assignment.seats[i].who == Who{IslandId(i / 2), i % 2 ? Role::kEdge : Role::kIsland};
-  seated = seated && assignment.job_settings.grace.ps >= 0;
-  if (!seated) return refuse(now, "the list of members that came is not the plan's", host);
+  // Everyone is listed once, in the order of islands.
+  bool complete =
+      assignment.members.size() == 2 * plan->map.islands.size() && assignment.rounds >= 1;
+  for (std::size_t i = 0; complete && i < assignment.members.size(); ++i)
+    complete =
+        assignment.members[i].who == Who{IslandId(i / 2), i % 2 ? Role::kEdge : Role::kIsland};
+  complete = complete && assignment.job_settings.grace.ps >= 0;
+  if (!complete) return refuse(now, "the list of members that came is not the plan's", host);
   plan_ = std::make_unique<PlanFile>(std::move(*plan));
   auto job_assignment = JobAssignment::make(*plan_, assignment.job_settings);
   if (!job_assignment) return refuse(now, job_assignment.error().message, host);
@@ -144,8 +146,8 @@ void Member::fail(const std::string& why, MemberHost& host) {
   if (busy) host.stop(0, why);
 }
 
-const Seat& Member::seat(Who who) const {
-  return assignment_.seats[2 * std::size_t(who.island) + (who.role == Role::kEdge ? 1 : 0)];
+const MemberEntry& Member::entry(Who who) const {
+  return assignment_.members[2 * std::size_t(who.island) + (who.role == Role::kEdge ? 1 : 0)];
 }
 
 RoundAssignment Member::part(RoundId round) const {

@@ -70,7 +70,7 @@ class Member {
   [[nodiscard]] const Assignment& assignment() const { return assignment_; }
   [[nodiscard]] const PlanFile& plan() const { return *plan_; }
   [[nodiscard]] const JobAssignment& job_assignment() const { return *job_assignment_; }
-  [[nodiscard]] const Seat& seat(Who who) const;
+  [[nodiscard]] const MemberEntry& entry(Who who) const;
   // From playing on: when rounds begin on the host's own clock, and its part in them.
   [[nodiscard]] Instant origin() const { return origin_; }
   [[nodiscard]] RoundAssignment part(RoundId round) const;

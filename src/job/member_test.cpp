@@ -34,7 +34,8 @@ class MemberTest : public ::testing::Test, public MemberHost {
     assignment.plan_text = plan_.text;
     assignment.plan = fingerprint(plan_.text);
     for (int i = 0; i < 6; ++i)
-      assignment.seats.push_back({{i / 2, i % 2 ? Role::kEdge : Role::kIsland}, BootId(i + 1), ""});
+      assignment.members.push_back(
+          {{i / 2, i % 2 ? Role::kEdge : Role::kIsland}, BootId(i + 1), ""});
     return assignment;
   }
   void hear(const Message& message) { member_->on_message(now_, message, *this); }
@@ -73,7 +74,7 @@ TEST_F(MemberTest, TakesItsPartAndSaysWhenItIsReady) {
   hear(assignment());
   EXPECT_TRUE(prepared_);
   EXPECT_EQ(member_->state(), MemberState::kPreparing);
-  EXPECT_EQ(member_->seat({2, Role::kEdge}).boot, 6u);
+  EXPECT_EQ(member_->entry({2, Role::kEdge}).boot, 6u);
   member_->ready(now_, *this);
   EXPECT_NE(last<Ready>(), nullptr);
 }
@@ -115,7 +116,7 @@ TEST_F(MemberTest, RefusesSomebodyElsesPartAndAListOfOthers) {
 
 TEST_F(MemberTest, RefusesAListThatLacksSomebody) {
   Assignment other = assignment();
-  other.seats.pop_back();
+  other.members.pop_back();
   hear(other);
   EXPECT_THAT(last<Refusal>()->reason, HasSubstr("list of members"));
 }

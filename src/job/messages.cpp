@@ -37,7 +37,7 @@ bool operator==(const Assignment& a, const Assignment& b) {
   return a.job == b.job && a.epoch == b.epoch && a.rounds == b.rounds && a.you == b.you &&
          a.plan == b.plan && a.plan_text == b.plan_text && same(a.job_settings, b.job_settings) &&
          a.exponent == b.exponent && a.progress == b.progress && a.missing == b.missing &&
-         a.seats == b.seats && a.shards == b.shards && a.port == b.port;
+         a.members == b.members && a.shards == b.shards && a.port == b.port;
 }
 
 bool operator==(const RoundReport& a, const RoundReport& b) {

@@ -77,12 +77,12 @@ struct Pong {
 };
 
 // What everyone needs to know of everyone: seals want boots, sockets want addresses.
-struct Seat {
+struct MemberEntry {
   Who who;
   BootId boot = 0;
   std::string address;
 
-  friend bool operator==(const Seat&, const Seat&) = default;
+  friend bool operator==(const MemberEntry&, const MemberEntry&) = default;
 };
 
 struct Assignment {
@@ -96,7 +96,7 @@ struct Assignment {
   int exponent = 0;     // of i32 jobs
   double progress = 1;  // that merges keep (protocol/merge)
   Missing missing = Missing::kMeanOfPresent;
-  std::vector<Seat> seats;
+  std::vector<MemberEntry> members;
   std::uint16_t port = kUdpPort;  // of the groups; shard s uses port + s
   int shards = 1;  // threads that share the work at every member; each is a job of its own
 
