@@ -11,7 +11,7 @@ void add(CLI::App& app, const char* name) {
   CLI::App* verb = app.add_subcommand(name, "Not in this build: it was made without gRPC");
   verb->allow_extras();
   verb->callback([name] {
-    throw Stop{kWorldFailed, std::string("this build has no ") + name +
+    throw Stop{kSystemError, std::string("this build has no ") + name +
                                  ": configure it with -DCOTILLION_CONTROL=ON"};
   });
 }

@@ -184,7 +184,7 @@ bool conduct(const CoordinatorOptions& options, const CoordinatorStatus& about,
              Coordinator& coordinator, WallClock zero, DaemonLog& said, bool words) {
   const Interrupt interrupt;
   auto server = ControlServer::listen(options.listen);
-  if (!server) throw Stop{kWorldFailed, server.error().message};
+  if (!server) throw Stop{kSystemError, server.error().message};
   Shown shown(coordinator, about);
   const auto status = open_status(options.daemon, shown.pages(), said);
   const auto progress = progress_line();
@@ -251,7 +251,7 @@ void run_coordinator(const CoordinatorOptions& options, Outcome& code) {
   const bool good = conclude(options, loaded, settings.rounds, *coordinator, said);
   if (coordinator->state() == CoordinatorState::kFailed) {
     if (!words) said.error("the job failed", {{"reason", coordinator->reason()}});
-    throw Stop{kWorldFailed, words ? "the job failed: " + coordinator->reason() : ""};
+    throw Stop{kSystemError, words ? "the job failed: " + coordinator->reason() : ""};
   }
   if (!options.json)
     print(fmt::format("{}: {} of {} rounds reported by everyone\n", coordinator->reason(),

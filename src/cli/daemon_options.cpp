@@ -44,7 +44,7 @@ std::optional<StatusServer> open_status(const DaemonOptions& options, StatusPage
                                         DaemonLog& log) {
   if (options.metrics.empty()) return std::nullopt;
   auto server = StatusServer::listen(options.metrics, std::move(pages));
-  if (!server) throw Stop{kWorldFailed, "--metrics: " + server.error().message};
+  if (!server) throw Stop{kSystemError, "--metrics: " + server.error().message};
   log.info("metrics", {{"address", options.metrics}, {"port", server->port()}});
   return std::move(*server);
 }

@@ -28,7 +28,7 @@ int run_island(const IslandOptions& options) {
   std::optional<AgentListener> listener;
   if (!options.rehearse) {
     auto opened = AgentListener::open(path);
-    if (!opened) throw Stop{kWorldFailed, opened.error().message};
+    if (!opened) throw Stop{kSystemError, opened.error().message};
     listener.emplace(std::move(*opened));
   }
   IslandDaemon island(settings, std::move(listener));

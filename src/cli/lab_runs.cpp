@@ -94,7 +94,7 @@ CheckedRun rehearse(const LabOptions& options, const LabJob& job) {
   auto text = plan_text(job.plan);
   if (!text) throw Stop{kAnswerIsNo, text.error().message};
   auto plan = read_plan(*text, "the scaled plan");
-  if (!plan) throw Stop{kWorldFailed, to_text(plan.error())};
+  if (!plan) throw Stop{kSystemError, to_text(plan.error())};
   CheckedRun done{std::move(*text), std::move(*plan), job.made_by, options.rounds, {}};
   if (done.rounds == 0) done.rounds = int(done.plan.plan.rounds.size());
   done.made_by.inputs.front().second = fingerprint(done.text);
@@ -113,7 +113,7 @@ std::vector<RivalOutcome> run_rivals(const LabOptions& options, World& world,
   for (const std::string& command : options.rivals) {
     if (asked_to_end()) break;
     auto rival = run_rival(world, command, settings);
-    if (!rival) throw Stop{kWorldFailed, command + ": " + rival.error().message};
+    if (!rival) throw Stop{kSystemError, command + ": " + rival.error().message};
     rivals.push_back(std::move(*rival));
   }
   return rivals;
@@ -138,7 +138,7 @@ PlaySettings play_settings(const LabOptions& options, const LabJob& job, int rou
   PlaySettings settings;
   settings.rounds = rounds;
   const auto folder = private_folder();
-  if (!folder) throw Stop{kWorldFailed, folder.error().message};
+  if (!folder) throw Stop{kSystemError, folder.error().message};
   settings.program = "/proc/self/exe";
   settings.folder = *folder;
   settings.grace = options.grace;
@@ -156,7 +156,7 @@ PlaySettings play_settings(const LabOptions& options, const LabJob& job, int rou
 std::unique_ptr<World> make_world(const PlanFile& plan, const WorldSettings& settings) {
   auto world = World::make(plan, settings);
   if (!world)
-    throw Stop{kWorldFailed,
+    throw Stop{kSystemError,
                world.error().message + "; `cotillion lab doctor` says what this machine lacks"};
   return std::move(*world);
 }
@@ -169,7 +169,7 @@ cotillion::Outcome measured_in(const Played& played, const PlanFile& plan) {
   auto measured = read_outcome(played.outcome, "the coordinator's outcome");
   if (!measured) {
     complain_of_all();
-    throw Stop{kWorldFailed, played.outcome.empty() ? "nothing was measured"
+    throw Stop{kSystemError, played.outcome.empty() ? "nothing was measured"
                                                     : cotillion::to_text(measured.error().front())};
   }
   if (measured->outcome.rounds.empty()) {  // of which everything could be said
@@ -185,7 +185,7 @@ void show(const LabOptions& options, const PlayedRounds& run) {
   const OutcomeFile& measured = run.checked.outcomes.back().file;
   const auto ours = averaging_of(run.checked.plan.plan, measured.outcome);
   const auto sides = side_by_side(run.checked.outcomes);
-  if (!sides) throw Stop{kWorldFailed, to_text(sides.error())};
+  if (!sides) throw Stop{kSystemError, to_text(sides.error())};
   if (options.json) {
     Json json = to_json(run.checked.made_by);
     json["scale"] = options.scale;
@@ -232,7 +232,7 @@ int play_rounds(const LabOptions& options, const LabJob& job, CheckedRun& checke
   const auto world = make_world(checked.plan, job.settings);
   const auto played = cotillion::play(*world, checked.text, settings);
   end_progress();
-  if (!played) throw Stop{kWorldFailed, played.error().message};
+  if (!played) throw Stop{kSystemError, played.error().message};
   cotillion::Outcome measured = measured_in(*played, checked.plan);
   const Crossings crossings = crossings_of(checked.plan, world->groups(), played->counters,
                                            measured.rounds.size(), the_dead(job.settings.faults));
@@ -259,7 +259,7 @@ int probe_links(const LabOptions& options, const LabJob& job) {
   settings.rounds = options.rounds;
   settings.trains = options.trains;
   const auto outcome = probe(*world, settings);
-  if (!outcome) throw Stop{kWorldFailed, outcome.error().message};
+  if (!outcome) throw Stop{kSystemError, outcome.error().message};
   if (options.json) {
     Json json = to_json(job.made_by);
     json["scale"] = options.scale;
@@ -294,11 +294,11 @@ int run_in_lab(const LabOptions& options, const std::string& name, bool last) {
       return stop.code;
     } catch (const std::exception& error) {
       complain(fmt::format("cotillion: {}", error.what()));
-      return kWorldFailed;
+      return kSystemError;
     }
   });
   if (!ended)
-    throw Stop{kWorldFailed, ended.error().message +
+    throw Stop{kSystemError, ended.error().message +
                                  "\n`cotillion lab doctor` says what else this machine lacks"};
   return *ended;
 }

@@ -82,6 +82,6 @@ int main(int argc, char** argv) {
     return stop.code;
   } catch (const std::exception& error) {
     fmt::print(stderr, "cotillion: {}\n", error.what());
-    return kWorldFailed;
+    return kSystemError;
   }
 }

@@ -64,7 +64,7 @@ int perform(const MemberOptions& options, const MemberPlace& place, Role role,
     log.info("done", {{"reason", line.error().message}});
     return kDone;
   }
-  if (!line) throw Stop{kWorldFailed, line.error().message};
+  if (!line) throw Stop{kSystemError, line.error().message};
   MemberDaemonSettings settings;
   settings.hello.island = options.island;
   settings.hello.role = role;
@@ -83,7 +83,7 @@ int perform(const MemberOptions& options, const MemberPlace& place, Role role,
        [&] { return daemon.status().metrics(); }, [&] { return daemon.status().json(); }},
       log);
   if (daemon.run() || interrupt.asked()) return kDone;
-  return kWorldFailed;  // and the log says why
+  return kSystemError;  // and the log says why
 }
 
 }  // namespace cotillion::cli

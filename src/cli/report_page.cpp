@@ -34,7 +34,7 @@ Json write_page(const PageOptions& options, const IllustratedPage& page,
     if (options.dark) write(figure.name + "-dark.svg", on_dark_ground(figure.svg));
     if (!options.png) continue;
     const auto png = png_of_svg(figure.svg, options.scale);
-    if (!png) throw Stop{kWorldFailed, figure.name + ".png: " + png.error().message};
+    if (!png) throw Stop{kSystemError, figure.name + ".png: " + png.error().message};
     write(figure.name + ".png", *png);
   }
   write("report.html", page_html(page.page));

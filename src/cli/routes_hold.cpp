@@ -18,7 +18,7 @@ namespace {
 constexpr int kTimeoutMs = 10'000;
 
 [[noreturn]] void stop(const std::string& path, int error) {
-  throw Stop{kWorldFailed, fmt::format("{}: {}", path, std::strerror(error))};
+  throw Stop{kSystemError, fmt::format("{}: {}", path, std::strerror(error))};
 }
 
 // The process that has the lock; nobody when it is free.
@@ -60,7 +60,7 @@ RoutesHold::RoutesHold(const std::string& path)
   const auto holder = error == EAGAIN || error == EACCES ? holder_of(file_, path) : std::nullopt;
   ::close(file_);
   if (!holder) stop(path, error);
-  throw Stop{kWorldFailed,
+  throw Stop{kSystemError,
              fmt::format("routes are installed by process {} (it locks {}); `cotillion routes "
                          "remove` ends it",
                          *holder, path)};
@@ -78,17 +78,17 @@ std::optional<pid_t> RoutesHold::end_holder(const std::string& path) {
   const auto holder = holder_of(file.file, path);
   if (!holder) return std::nullopt;
   if (*holder <= 0)
-    throw Stop{kWorldFailed, path + ": locked by a process of another PID namespace; end it there"};
+    throw Stop{kSystemError, path + ": locked by a process of another PID namespace; end it there"};
   // By system call: glibc 2.36 declares these without C linkage, so that C++ cannot link them.
   // A handle first, and then the question again: a number may have been given to another process.
   const Closing process{int(::syscall(SYS_pidfd_open, *holder, 0))};
   if (holder_of(file.file, path) != holder) return std::nullopt;
   if (process.file < 0 || ::syscall(SYS_pidfd_send_signal, process.file, SIGTERM, nullptr, 0) != 0)
-    throw Stop{kWorldFailed, fmt::format("process {} holds the routes and cannot be ended: {}",
+    throw Stop{kSystemError, fmt::format("process {} holds the routes and cannot be ended: {}",
                                          *holder, std::strerror(errno))};
   pollfd ended{process.file, POLLIN, 0};
   if (::poll(&ended, 1, kTimeoutMs) != 1)
-    throw Stop{kWorldFailed,
+    throw Stop{kSystemError,
                fmt::format("process {} was asked to end and has not; its routes are still "
                            "installed",
                            *holder)};

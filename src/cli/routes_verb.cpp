@@ -173,9 +173,9 @@ void install_routes(const RoutesOptions& options) {
   const Interrupt interrupt;
   const RoutesHold hold(lock_of(options));
   auto router = MulticastRouter::open();
-  if (!router) throw Stop{kWorldFailed, router.error().message};
+  if (!router) throw Stop{kSystemError, router.error().message};
   if (const auto set = router->set(*routes); !set)
-    throw Stop{kWorldFailed, set.error().message + "; nothing is installed"};
+    throw Stop{kSystemError, set.error().message + "; nothing is installed"};
   for (const std::string& obstacle : obstacles(*routes))
     fmt::print(stderr, "warning: {}\n", obstacle);
   print(

@@ -118,7 +118,7 @@ void run_simulate(const SimulateOptions& options, Outcome& code) {
   };
   auto outcome = simulate(plan, settings);
   end_progress();
-  if (interrupt.asked()) throw Stop{kWorldFailed, "stopped; nothing was written"};
+  if (interrupt.asked()) throw Stop{kSystemError, "stopped; nothing was written"};
   if (!outcome) throw Stop{kAnswerIsNo, options.plan + ": " + outcome.error().message};
   watching.write();
   outcome->settings = {{"exchange", options.exchange}, {"grace", options.grace}};

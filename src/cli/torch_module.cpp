@@ -31,7 +31,7 @@ MakeLearner find_maker() {
       return reinterpret_cast<MakeLearner>(symbol);  // NOLINT(performance-no-int-to-ptr)
     reason = library.string() + " is another library";
   }
-  throw Stop{kWorldFailed, "nothing can be trained: " + reason +
+  throw Stop{kSystemError, "nothing can be trained: " + reason +
                                "; configure the build with -DCOTILLION_TORCH=ON"};
 }
 

@@ -43,9 +43,9 @@ LabRecord record_of(const LabTrainingAccount& account) {
 std::string fresh_folder() {
   static const auto base = private_folder();
   static int number = 0;
-  if (!base) throw Stop{kWorldFailed, base.error().message};
+  if (!base) throw Stop{kSystemError, base.error().message};
   std::string folder = fmt::format("{}/{}", *base, ++number);
-  if (::mkdir(folder.c_str(), 0700) != 0) throw Stop{kWorldFailed, folder + " cannot be made"};
+  if (::mkdir(folder.c_str(), 0700) != 0) throw Stop{kSystemError, folder + " cannot be made"};
   return folder;
 }
 
@@ -130,7 +130,7 @@ class Trainer {
           lab_carrier(played(recipe), steps, settings, *remote_,
                       [this, run = std::pair(recipe.name, one_.seed)](
                           const LabTrainingAccount& account) { labs_[run] = record_of(account); });
-      if (!carrier) throw Stop{kWorldFailed, carrier.error().message};
+      if (!carrier) throw Stop{kSystemError, carrier.error().message};
       return std::move(*carrier);
     };
   }

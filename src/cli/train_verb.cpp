@@ -133,7 +133,7 @@ std::vector<Training> train_all(const TrainOptions& options, const PlanFile& pla
   auto trained = train_by(options.exchanges, study, plan, faults, recipes, std::move(events));
   end_progress();
   if (!trained)
-    throw Stop{trained.error().used_wrongly ? kUsedWrongly : kWorldFailed, trained.error().message};
+    throw Stop{trained.error().used_wrongly ? kUsedWrongly : kSystemError, trained.error().message};
   return std::move(*trained);
 }
 
@@ -243,7 +243,7 @@ void run_train(TrainOptions& options, Outcome& code) {
     fmt::print(stderr, "stopped after {} steps; {}\n", trainings.back().steps,
                checkpoint.empty() ? "with --checkpoint FILE it could be taken up again"
                                   : fmt::format("the same command goes on from {}", checkpoint));
-    code.code = kWorldFailed;
+    code.code = kSystemError;
   }
 }
 
@@ -260,11 +260,11 @@ void run_confined(TrainOptions& options, Outcome& code) {
       return stop.code;
     } catch (const std::exception& error) {
       fmt::print(stderr, "cotillion: {}\n", error.what());
-      return kWorldFailed;
+      return kSystemError;
     }
   });
   if (!ended)
-    throw Stop{kWorldFailed, ended.error().message +
+    throw Stop{kSystemError, ended.error().message +
                                  "\n`cotillion lab doctor` says what else this machine lacks"};
   code.code = *ended;
 }
@@ -360,7 +360,7 @@ void add_train(CLI::App& app, Outcome& outcome) {
   train->callback([options, train, &outcome] {
     if (!options->as_island.empty()) {
       const auto served = serve_lab_island(options->as_island, load_learner);
-      if (!served) throw Stop{kWorldFailed, served.error().message};
+      if (!served) throw Stop{kSystemError, served.error().message};
       return;
     }
     check_options(*options);

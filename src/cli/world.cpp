@@ -29,7 +29,7 @@ using File = std::unique_ptr<std::FILE, Close>;
 
 Exit exit_for(int error) {
   // A name that leads nowhere is a mistake of the caller's; the rest is the world's.
-  return error == ENOENT || error == ENOTDIR || error == EISDIR ? kUsedWrongly : kWorldFailed;
+  return error == ENOENT || error == ENOTDIR || error == EISDIR ? kUsedWrongly : kSystemError;
 }
 
 }  // namespace
@@ -90,7 +90,7 @@ void expect_writable(const std::string& path) {
 
 void print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw Stop{kWorldFailed, fmt::format("standard output: {}", std::strerror(errno))};
+    throw Stop{kSystemError, fmt::format("standard output: {}", std::strerror(errno))};
 }
 
 // File names may hold any bytes; JSON may not.

@@ -15,7 +15,7 @@ enum Exit {
   kDone = 0,
   kAnswerIsNo = 1,   // infeasible, never settles, disagreement
   kUsedWrongly = 2,  // arguments or input files
-  kWorldFailed = 3,  // the disk is full, a socket is refused
+  kSystemError = 3,  // the disk is full, a socket is refused
 };
 
 // Thrown by verbs, caught once in main: the exit code and what to say on stderr.
