@@ -56,7 +56,7 @@ void set_quietly(const std::string& setting, const char* value) {
   std::ofstream(setting) << value;
 }
 
-// A network namespace and an ear in it, which hears what arrives on any of its interfaces.
+// A network namespace with a socket that captures what arrives on any of its interfaces.
 class Space {
  public:
   explicit Space(std::string name) : name_(std::move(name)) {
@@ -66,25 +66,25 @@ class Space {
     set_quietly("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1");
     set_quietly("/proc/sys/net/ipv4/conf/all/rp_filter", "0");
     set_quietly("/proc/sys/net/ipv4/conf/default/rp_filter", "0");
-    ear_ = ::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(ETH_P_IP));
-    EXPECT_GE(ear_, 0);
+    capture_ = ::socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, htons(ETH_P_IP));
+    EXPECT_GE(capture_, 0);
   }
   Space(const Space&) = delete;
   ~Space() {
-    ::close(ear_);
+    ::close(capture_);
     ::close(fd_);
   }
 
   void enter() const { ASSERT_EQ(::setns(fd_, CLONE_NEWNET), 0) << std::strerror(errno); }
   [[nodiscard]] std::string path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), fd_); }
-  [[nodiscard]] int ear() const { return ear_; }
+  [[nodiscard]] int capture() const { return capture_; }
 
   void drain(Hearings& heard) const {
     enter();
     std::array<unsigned char, 2048> packet;
     sockaddr_ll from{};
     for (socklen_t size = sizeof from;; size = sizeof from) {
-      const ssize_t got = ::recvfrom(ear_, packet.data(), packet.size(), 0,
+      const ssize_t got = ::recvfrom(capture_, packet.data(), packet.size(), 0,
                                      reinterpret_cast<sockaddr*>(&from), &size);
       if (got < 0) break;
       if (got < 20 || from.sll_pkttype == PACKET_OUTGOING || packet[9] != IPPROTO_UDP) continue;
@@ -99,7 +99,7 @@ class Space {
 
  private:
   std::string name_;
-  int fd_ = -1, ear_ = -1;
+  int fd_ = -1, capture_ = -1;
 };
 
 // A router for every place of the map, and one namespace for all islands and edges: each has an
@@ -154,9 +154,9 @@ class Laboratory {
   [[nodiscard]] Hearings hear(std::size_t least) const {
     Hearings heard;
     for (int waited = 0; waited < kWaitMs;) {
-      std::vector<pollfd> ears{{hosts_.ear(), POLLIN, 0}};
-      for (const auto& router : routers_) ears.push_back({router->ear(), POLLIN, 0});
-      const int ready = ::poll(ears.data(), ears.size(), kQuietMs);
+      std::vector<pollfd> captures{{hosts_.capture(), POLLIN, 0}};
+      for (const auto& router : routers_) captures.push_back({router->capture(), POLLIN, 0});
+      const int ready = ::poll(captures.data(), captures.size(), kQuietMs);
       hosts_.drain(heard);
       for (const auto& router : routers_) router->drain(heard);
       if (ready == 0 && heard.size() >= least) break;

@@ -154,7 +154,7 @@ TEST(WanLink, CarriesNothingWhileItIsDown) {
   EXPECT_TRUE(link.enter(Instant{0}, 1, 3).taken);
 }
 
-TEST(WanLink, DrawsTheSameOnOneLaneWhateverBefallsAnother) {
+TEST(WanLink, DrawsTheSameOnOneLaneWhateverHappensToAnother) {
   Faults few, many;
   few.lanes = {fault_of(Mishap::kLoss, 0.5)};
   many.lanes = {few.lanes[0], fault_of(Mishap::kLoss, 0.5)};

@@ -34,7 +34,7 @@ Map map_of_size(int islands) {
 }
 
 // A map with the best of a few seeds, from which walks begin.
-struct Ground {
+struct SearchCase {
   std::unique_ptr<testing::Floor> floor;
   Constraints constraints;
   PlanSettings settings;
@@ -45,7 +45,7 @@ struct Ground {
   CliqueCache cache;
   Schedule start;
 
-  explicit Ground(int islands)
+  explicit SearchCase(int islands)
       : floor(testing::floor_of(map_of_size(islands))),
         rules(floor->network, constraints),
         score(floor->network, settings),
@@ -65,16 +65,16 @@ struct Ground {
   }
 };
 
-Ground& ground(int islands) {
-  static std::map<int, std::unique_ptr<Ground>> grounds;
-  auto& here = grounds[islands];
-  if (!here) here = std::make_unique<Ground>(islands);
+SearchCase& case_of(int islands) {
+  static std::map<int, std::unique_ptr<SearchCase>> cases;
+  auto& here = cases[islands];
+  if (!here) here = std::make_unique<SearchCase>(islands);
   return *here;
 }
 
 // As a search walks: most changes are refused at the first sign of being worse.
 void walk(benchmark::State& state) {
-  Ground& here = ground(int(state.range(0)));
+  SearchCase& here = case_of(int(state.range(0)));
   Walker walker(here.rules, here.score, here.neighbourhood, here.cache);
   if (!walker.begin(here.start)) return state.SkipWithError("the seed cannot be stepped");
   Random random(7);
@@ -99,7 +99,7 @@ struct Changes {
   std::vector<const Grouping*> groups;
   std::vector<Change> list;
 
-  explicit Changes(Ground& here) {
+  explicit Changes(SearchCase& here) {
     const int n = here.floor->map.island_count(), wanted = n >= 1000 ? 4 : 64;
     for (const Round& round : here.start.rounds) rounds.push_back(state_of(round, here.cache));
     for (const RoundState& round : rounds) groups.push_back(&round.groups);
@@ -124,7 +124,7 @@ struct Changes {
 
 // Only what changed is worked out again, but nothing is refused early.
 void change_in_full(benchmark::State& state) {
-  Ground& here = ground(int(state.range(0)));
+  SearchCase& here = case_of(int(state.range(0)));
   const Changes changes(here);
   AreaMeter meter(int(state.range(0)), false, AreaMeter::Care::kSearch);
   benchmark::DoNotOptimize(meter.start(changes.groups, kInfinity));
@@ -207,7 +207,7 @@ double plain_area(const Schedule& schedule, int islands) {
 
 void plain(benchmark::State& state) {
   const int n = int(state.range(0));
-  Ground& here = ground(n);
+  SearchCase& here = case_of(n);
   const Changes changes(here);
   AreaMeter meter(n, false, AreaMeter::Care::kSearch);
   benchmark::DoNotOptimize(meter.start(changes.groups, kInfinity));

@@ -18,22 +18,22 @@ using testing::floor_of;
 using testing::random_map;
 using testing::with_memory;
 
-// Sows on a map and checks what every seed promises.
-std::vector<Seed> sown(const testing::Floor& floor, const Constraints& constraints = {},
-                       int period_max = 8, std::uint64_t seed = 1) {
+// Makes seeds for a map and checks what every seed promises.
+std::vector<Seed> seeds_for(const testing::Floor& floor, const Constraints& constraints = {},
+                            int period_max = 8, std::uint64_t seed = 1) {
   const Rules rules(floor.network, constraints);
   const PairPrices pairs(floor.network, rules, 8);
   CliqueCache cache(floor.network, 8);
   Random random(seed);
   const int n = floor.map.island_count();
   std::vector<Seed> seeds = make_seeds(pairs, rules, period_max, cache, random);
-  for (const Seed& grain : seeds) {
-    const std::string which = grain.family + ", " + grain.schedule.name + " on " + floor.map.name;
-    EXPECT_TRUE(rules.allows(grain.schedule)) << which;
-    EXPECT_GE(int(grain.schedule.rounds.size()), 1) << which;
-    EXPECT_LE(int(grain.schedule.rounds.size()), period_max) << which;
-    EXPECT_TRUE(connects_all(grain.schedule, n)) << which;
-    for (const Round& round : grain.schedule.rounds) {
+  for (const Seed& made : seeds) {
+    const std::string which = made.family + ", " + made.schedule.name + " on " + floor.map.name;
+    EXPECT_TRUE(rules.allows(made.schedule)) << which;
+    EXPECT_GE(int(made.schedule.rounds.size()), 1) << which;
+    EXPECT_LE(int(made.schedule.rounds.size()), period_max) << which;
+    EXPECT_TRUE(connects_all(made.schedule, n)) << which;
+    for (const Round& round : made.schedule.rounds) {
       std::vector<Clique> cliques = round.cliques;
       EXPECT_EQ(completed(std::move(cliques), n), round) << which;
       EXPECT_TRUE(std::isfinite(state_of(round, cache).price)) << which;
@@ -60,13 +60,13 @@ TEST(Seeds, ObeyAndConnectOnMapsOfAllKinds) {
     if (seed % 4 == 3) constraints.together = {{0, 3}};
     if (seed % 5 == 4) constraints.may_rest = std::vector<IslandId>{0, 1};
     const int period_max = 2 + int(seed % 5);
-    EXPECT_FALSE(sown(*floor, constraints, period_max, seed).empty()) << "seed " << seed;
+    EXPECT_FALSE(seeds_for(*floor, constraints, period_max, seed).empty()) << "seed " << seed;
   }
 }
 
 TEST(Seeds, GridsHaveAPlaceForEverybodyOrOneMoreOrOneLess) {
   const auto nine = floor_of(example_map("nine-cities"));
-  const auto seeds = sown(*nine);
+  const auto seeds = seeds_for(*nine);
   EXPECT_TRUE(names_in(seeds, "grid").contains("grid:3x3"));
   EXPECT_TRUE(names_in(seeds, "grid with a gap").contains("grid:2x5"));
   EXPECT_TRUE(names_in(seeds, "grid with a gap").contains("grid:5x2"));
@@ -77,7 +77,7 @@ TEST(Seeds, GridsHaveAPlaceForEverybodyOrOneMoreOrOneLess) {
 TEST(Seeds, GridsOfPrimesLeaveAGapOrARest) {
   for (const int n : {5, 7, 11, 13, 23}) {
     const auto floor = floor_of(random_map(n, 3));
-    const auto seeds = sown(*floor);
+    const auto seeds = seeds_for(*floor);
     EXPECT_FALSE(names_in(seeds, "grid with a gap").empty()) << n;
     EXPECT_FALSE(names_in(seeds, "grid with a rest").empty()) << n;
     for (const std::string& name : names_in(seeds, "grid"))
@@ -87,7 +87,7 @@ TEST(Seeds, GridsOfPrimesLeaveAGapOrARest) {
 
 TEST(Seeds, EveryFamilyOfTheModelIsSown) {
   const auto nine = floor_of(example_map("nine-cities"));
-  const auto seeds = sown(*nine);
+  const auto seeds = seeds_for(*nine);
   for (const char* family : {"grid", "near-complete", "all-to-all every few rounds", "orthogonal",
                              "regional", "triangles", "pairs", "all-to-all"})
     EXPECT_FALSE(names_in(seeds, family).empty()) << family;
@@ -96,9 +96,9 @@ TEST(Seeds, EveryFamilyOfTheModelIsSown) {
 TEST(Seeds, SmallMapsHaveSome) {
   for (const int n : {1, 2, 3, 4}) {
     const auto floor = floor_of(random_map(n, 5));
-    EXPECT_FALSE(sown(*floor).empty()) << n;
+    EXPECT_FALSE(seeds_for(*floor).empty()) << n;
     const auto no_memory = floor_of(with_memory(random_map(n, 5), {0}));
-    EXPECT_FALSE(sown(*no_memory).empty()) << n;
+    EXPECT_FALSE(seeds_for(*no_memory).empty()) << n;
   }
 }
 
@@ -107,7 +107,7 @@ TEST(Seeds, PinnedRoundsComeFirst) {
   Constraints constraints;
   constraints.pinned = {completed({{{0, 8}, {}}, {{3, 4, 5}, {}}}, 9)};
   constraints.clique_max = 4;
-  const auto seeds = sown(*nine, constraints, 4);
+  const auto seeds = seeds_for(*nine, constraints, 4);
   ASSERT_FALSE(seeds.empty());
   for (const Seed& seed : seeds)
     EXPECT_EQ(seed.schedule.rounds.front(), constraints.pinned[0]) << seed.schedule.name;
@@ -115,7 +115,8 @@ TEST(Seeds, PinnedRoundsComeFirst) {
 
 TEST(Seeds, TheSameDrawGivesTheSameSeeds) {
   const auto floor = floor_of(random_map(20, 9));
-  const auto a = sown(*floor, {}, 8, 3), b = sown(*floor, {}, 8, 3), c = sown(*floor, {}, 8, 4);
+  const auto a = seeds_for(*floor, {}, 8, 3), b = seeds_for(*floor, {}, 8, 3),
+             c = seeds_for(*floor, {}, 8, 4);
   ASSERT_EQ(a.size(), b.size());
   const auto same = [](const Seed& x, const Seed& y) {
     return x.family == y.family && x.schedule.rounds == y.schedule.rounds;
@@ -128,7 +129,7 @@ TEST(Seeds, NothingIsSownWhereNothingCanMeet) {
   const auto floor = floor_of(random_map(6, 2));
   Constraints constraints;
   constraints.clique_max = 1;
-  EXPECT_TRUE(sown(*floor, constraints).empty());
+  EXPECT_TRUE(seeds_for(*floor, constraints).empty());
 }
 
 }  // namespace

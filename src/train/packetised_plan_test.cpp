@@ -64,7 +64,7 @@ TEST(PacketisedPlan, ASlowerPaceIsTheSameRecipeOnLongerLinks) {
   EXPECT_THAT(never.error().message, HasSubstr("is possible"));
 }
 
-TEST(PacketisedPlan, ASlowerPaceStretchesWhatBefallsLinks) {
+TEST(PacketisedPlan, ASlowerPaceStretchesFaultsOfLinks) {
   Faults faults;
   faults.lanes.push_back({Mishap::kJitter, {0}, 1, 1, Duration{2}, Duration{3}, Duration{50}});
   faults.lanes.push_back({Mishap::kDown, {1}});

@@ -84,7 +84,7 @@ TEST_F(LabTraining, LearnsTheSameIdeallySimulatedAndInTheLab) {
 
 // For three seconds A and B do not hear each other, nor A and C. In the simulator and in the lab
 // the same contributions are missing then, and models drift as far apart.
-TEST_F(LabTraining, FaultsOfLinksBefallTheModelsAsTheyDoInTheSimulator) {
+TEST_F(LabTraining, FaultsOfLinksChangeTheModelsAsInTheSimulator) {
   std::ofstream(folder_ / "faults.toml")
       << "[[down]]\non = \"A-B\"\nfrom = \"2s\"\nuntil = \"5s\"\n";
   // Of one training against another, where they differ most.

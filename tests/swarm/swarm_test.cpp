@@ -179,7 +179,7 @@ TEST(Swarm, DuplicatesReplaysAndReorderingChangeNoSum) {
   EXPECT_TRUE(few() || compared > 0);
 }
 
-// A world in which one thing befalls one island halfway, and nothing else; visit(absence, island,
+// A world in which one fault strikes one island halfway, and nothing else; visit(absence, island,
 // seed) for whatever was missing then.
 template <class Visit>
 void expect_to_hold_when_one_suffers(FaultKind kind, Visit visit) {
