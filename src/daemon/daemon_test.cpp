@@ -1,5 +1,5 @@
 // Whole jobs in one process: three islands with their edges, training code and a coordinator, on
-// real sockets and in real time. Sanitizers see all of it; tests/daemons has the same as processes.
+// real sockets and in real time. Sanitizers see all of it; tests/control has the same as processes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -37,6 +37,13 @@ bool is_program(const std::vector<Source>& tree, const std::string& name) {
   });
 }
 
+// Decisions name what was there when they were made.
+bool names_files(const Source& page) {
+  return page.path == "ARCHITECTURE.md" || page.path == "CONTRIBUTING.md" ||
+         (is_under(page, "docs/") && page.path.ends_with(".md") &&
+          !is_under(page, "docs/decisions/"));
+}
+
 void check_spans(const std::vector<Source>& tree, const Source& page, std::string_view line,
                  int number, Findings& findings) {
   static const std::regex span("`([^`]+)`");
@@ -59,7 +66,7 @@ void check_spans(const std::vector<Source>& tree, const Source& page, std::strin
 
 void check_named_files(const std::vector<Source>& tree, Findings& findings) {
   for (const Source& page : tree) {
-    if (page.path != "ARCHITECTURE.md" && page.path != "CONTRIBUTING.md") continue;
+    if (!names_files(page)) continue;
     int number = 0;
     for (const std::string_view line : lines_of(page.text))
       check_spans(tree, page, line, ++number, findings);

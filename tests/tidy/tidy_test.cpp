@@ -327,6 +327,10 @@ TEST(TidyTree, FilesThatDocumentsNameExist) {
   EXPECT_THAT(tree.findings(), ElementsAre("CONTRIBUTING.md:1: there is no `plan/walk`",
                                            "CONTRIBUTING.md:2: there is no `plan/run*.cpp`",
                                            "CONTRIBUTING.md:2: no program is called `run_test`"));
+  tree.file("CONTRIBUTING.md", "").file("docs/use/a.md", "`plan/walk`\n");
+  EXPECT_THAT(tree.findings(), ElementsAre("docs/use/a.md:1: there is no `plan/walk`"));
+  tree.file("docs/use/a.md", "").file("docs/decisions/0001-a.md", "`plan/walk`\n");
+  EXPECT_THAT(tree.findings(), IsEmpty());
 }
 
 TEST(TidyTree, LinksLeadSomewhere) {
