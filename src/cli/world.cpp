@@ -5,13 +5,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.hpp"
 #include "base/fingerprint.hpp"
 #include "base/text.hpp"
 #include "commit.hpp"
@@ -22,57 +20,25 @@ namespace {
 
 constexpr std::size_t kFileMax = std::size_t{64} << 20;
 
-struct Close {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, Close>;
-
 Exit exit_for(int error) {
-  // A name that leads nowhere is a mistake of the caller's; the rest is the world's.
+  // A name that leads nowhere is a mistake of the caller's; the rest is the system's.
   return error == ENOENT || error == ENOTDIR || error == EISDIR ? kUsedWrongly : kSystemError;
 }
 
 }  // namespace
 
 std::string read_file(const std::string& path, const std::string& remedy) {
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file)
-    throw Stop{exit_for(errno), fmt::format("{}: cannot be read: {}{}", path, std::strerror(errno),
-                                            errno == ENOENT ? remedy : "")};
-  std::string text;
-  char buffer[1 << 16];
-  std::size_t got = 0;
-  while ((got = std::fread(buffer, 1, sizeof buffer, file.get())) > 0) {
-    text.append(buffer, got);
-    if (text.size() > kFileMax)
-      throw Stop{kUsedWrongly, fmt::format("{}: larger than 64 MiB; no input may be", path)};
-  }
-  if (std::ferror(file.get()) != 0)
-    throw Stop{exit_for(errno), fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
-  return text;
+  auto text = cotillion::read_file(path, kFileMax);
+  if (text) return std::move(*text);
+  const auto& [message, code] = text.error();
+  if (code == EFBIG)
+    throw Stop{kUsedWrongly, fmt::format("{}: larger than 64 MiB; no input may be", path)};
+  throw Stop{exit_for(code), message + (code == ENOENT ? remedy : "")};
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  // A link is followed; a device or a pipe is written to, not replaced.
-  char resolved[PATH_MAX];
-  if (::realpath(path.c_str(), resolved) != nullptr && path != resolved)
-    return write_file(resolved, text);
-  struct stat status {};
-  const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-  const std::string target = special ? path : fmt::format("{}.partial-{}", path, ::getpid());
-  const auto fail = [&] {
-    const int error = errno;
-    if (!special) std::remove(target.c_str());
-    throw Stop{exit_for(error), fmt::format("{}: cannot be written: {}; choose another place", path,
-                                            std::strerror(error))};
-  };
-  File file(std::fopen(target.c_str(), "wb"));
-  if (!file) fail();
-  if (std::fwrite(text.data(), 1, text.size(), file.get()) != text.size() ||
-      std::fflush(file.get()) != 0 || (!special && ::fsync(::fileno(file.get())) != 0))
-    fail();
-  file.reset();
-  if (!special && std::rename(target.c_str(), path.c_str()) != 0) fail();
+  if (const auto written = write_atomically(path, text); !written)
+    throw Stop{exit_for(written.error().code), written.error().message + "; choose another place"};
 }
 
 void expect_writable(const std::string& path) {

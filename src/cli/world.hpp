@@ -1,4 +1,5 @@
-// The only door to the outside: files, streams and exit codes. Everything else is pure.
+// What verbs have to do with the outside: files that users name, standard output, exit codes, and
+// what is said when something goes wrong.
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ struct Stop {
   std::string message;
 };
 
-// Both throw Stop. Writing is all or nothing: a temporary file beside the target is renamed.
+// As base/file, but they throw Stop.
 // `remedy`: what to do where there is no such file.
 [[nodiscard]] std::string read_file(const std::string& path, const std::string& remedy = "");
 void write_file(const std::string& path, const std::string& text);

@@ -1,4 +1,5 @@
 #include "daemon/multicast_router.hpp"
+#include "base/file.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -14,8 +15,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <set>
+#include <sstream>
 
 namespace cotillion {
 namespace {
@@ -45,7 +46,8 @@ std::string route_text(const KernelRoute& route) {
 
 // 0 where there is no such setting.
 int setting_of(const std::string& interface, const char* name) {
-  std::ifstream file(fmt::format("/proc/sys/net/ipv4/conf/{}/{}", interface, name));
+  std::istringstream file(
+      read_if_there(fmt::format("/proc/sys/net/ipv4/conf/{}/{}", interface, name)));
   int value = 0;
   file >> value;
   return file ? value : 0;

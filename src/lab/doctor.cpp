@@ -12,14 +12,16 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "base/file.hpp"
 #include "base/table.hpp"
 #include "daemon/multicast_router.hpp"
 #include "exchange/clock.hpp"
 #include "lab/descriptor.hpp"
 #include "lab/netlink.hpp"
+#include "lab/network_setting.hpp"
 #include "lab/network_space.hpp"
 #include "lab/priority.hpp"
 #include "lab/steady.hpp"
@@ -35,10 +37,8 @@ constexpr rlim_t kFiles = 1024;
 constexpr Duration kLate{500'000'000};  // a timer that is later than that spoils short links
 
 std::string first_line(const char* path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
+  const std::string text = read_if_there(path);
+  return text.substr(0, text.find('\n'));
 }
 
 std::string why() {
@@ -82,9 +82,8 @@ Finding try_multicast() {
 }
 
 Finding try_settings() {
-  std::ofstream file("/proc/sys/net/ipv4/ip_forward");
-  file << "1" << std::flush;
-  if (file) return {"network settings", State::kFine, "/proc/sys/net can be written", ""};
+  if (set_network_setting("ipv4/ip_forward", "1"))
+    return {"network settings", State::kFine, "/proc/sys/net can be written", ""};
   return {"network settings", State::kMissing, "/proc/sys/net is read-only",
           "in a container, --privileged, or mount /proc/sys for writing"};
 }
@@ -193,7 +192,7 @@ Finding try_clock() {
 }
 
 Finding measure_memory() {
-  std::ifstream file("/proc/meminfo");
+  std::istringstream file(read_if_there("/proc/meminfo"));
   std::string name, unit;
   std::int64_t kilobytes = 0;
   while (file >> name >> kilobytes >> unit && name != "MemAvailable:") {
@@ -215,7 +214,7 @@ Finding measure_files() {
 
 // Privileged sockets need not care.
 Finding measure_buffers(const Confinement& confinement) {
-  std::ifstream file("/proc/sys/net/core/rmem_max");
+  std::istringstream file(read_if_there("/proc/sys/net/core/rmem_max"));
   std::int64_t most = 0;
   file >> most;
   const std::string found = fmt::format("net.core.rmem_max is {}", most);

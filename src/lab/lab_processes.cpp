@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <fstream>
 #include <set>
-#include <sstream>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 #include "lab/priority.hpp"
 #include "lab/steady.hpp"
@@ -29,12 +28,6 @@ std::string reason_in(const std::string& line) {
 }
 
 }  // namespace
-
-std::string read_whole(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
 
 std::string exchange_socket(const std::string& folder, IslandId island) {
   return fmt::format("{}/{}.sock", folder, island);
@@ -102,7 +95,7 @@ Result<void> LabProcesses::start_everyone(const std::string& plan) {
 }
 
 bool LabProcesses::playing() const {
-  return read_whole(parts_.front().log).find(kReadyWords) != std::string::npos;
+  return read_if_there(parts_.front().log).find(kReadyWords) != std::string::npos;
 }
 
 std::optional<int> LabProcesses::code() const {
@@ -156,7 +149,7 @@ std::string LabProcesses::last_words() const {
 }
 
 std::string LabProcesses::last_line(const LabProcess& part) {
-  std::string text = read_whole(part.log);
+  std::string text = read_if_there(part.log);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return shown(text.substr(text.rfind('\n') + 1), 900);
 }

@@ -62,7 +62,5 @@ class LabProcesses {
 
 // Where an island's agent awaits training code.
 [[nodiscard]] std::string exchange_socket(const std::string& folder, IslandId island);
-// All of a file; nothing where there is none.
-[[nodiscard]] std::string read_whole(const std::string& path);
 
 }  // namespace cotillion

@@ -1,9 +1,10 @@
 #include "lab/memory_in_use.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <vector>
+
+#include "base/file.hpp"
 
 namespace cotillion {
 namespace {
@@ -17,7 +18,7 @@ std::string space_of(const std::string& process) {
 
 // The words after a name in /proc/…/status.
 std::vector<std::string> status_of(const std::string& process, const std::string& name) {
-  std::ifstream file(fs::path("/proc") / process / "status");
+  std::istringstream file(read_if_there("/proc/" + process + "/status"));
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string word;

@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <thread>
 
+#include "base/file.hpp"
 #include "lab/lab_processes.hpp"
 #include "lab/steady.hpp"
 
@@ -70,8 +70,8 @@ Result<std::string> private_folder() {
 
 Result<Played> play(World& world, const std::string& plan_text, const PlaySettings& settings) {
   const std::string plan = settings.folder + "/plan.json";
-  if (!(std::ofstream(plan) << plan_text))
-    return failure(fmt::format("{}: {}", plan, std::strerror(errno)));
+  if (const auto written = write_atomically(plan, plan_text); !written)
+    return Unexpected<Error>{written.error()};
   LabProcesses processes(world, settings);
   if (const auto begun = processes.start_everyone(plan); !begun)
     return Unexpected<Error>{begun.error()};
@@ -85,7 +85,7 @@ Result<Played> play(World& world, const std::string& plan_text, const PlaySettin
   if (!code) return Unexpected<Error>{code.error()};
   played.code = *code;
   played.problems = processes.problems();
-  played.outcome = read_whole(settings.folder + "/outcome.json");
+  played.outcome = read_if_there(settings.folder + "/outcome.json");
   for (const std::string& stray : world.strays()) played.problems.push_back(stray);
   return played;
 }

@@ -8,13 +8,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
 
+#include "base/file.hpp"
 #include "base/table.hpp"
 #include "base/text.hpp"
+#include "lab/network_setting.hpp"
 #include "lab/steady.hpp"
 #include "plan/ring.hpp"
 
@@ -61,7 +62,7 @@ std::vector<IslandId> ranks_of(const Map& map) {
 Result<void> prepare(const World& world, NamespaceRole role) {
   const auto visit = world.visit(role);
   if (!visit) return Unexpected<Error>{visit.error()};
-  std::ofstream("/proc/sys/net/ipv4/tcp_slow_start_after_idle") << "0";
+  (void)set_network_setting("ipv4/tcp_slow_start_after_idle", "0");
   return {};
 }
 
@@ -71,7 +72,7 @@ struct Said {
 };
 Said read_log(const std::string& path) {
   Said said;
-  std::ifstream log(path);
+  std::istringstream log(read_if_there(path));
   for (std::string line; std::getline(log, line);) {
     double ms = 0;
     std::istringstream words(line);
@@ -110,7 +111,7 @@ Result<RivalOutcome> run_rival(World& world, const std::string& command,
     spaces += (spaces.empty() ? "" : ",") + path;
   }
   const std::string log = settings.folder + "/rival.log";
-  std::ofstream(log, std::ios::trunc) << "";
+  if (const auto begun = write_atomically(log, ""); !begun) return Unexpected<Error>{begun.error()};
   const auto child = world.spawn(
       {NamespaceRole::Kind::kControl, 0},
       {{"/bin/sh", "-c", "exec " + words_of(command)},

@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "base/check.hpp"
+#include "base/file.hpp"
 #include "exchange/clock.hpp"
 #include "lab/frame.hpp"
 #include "lab/priority.hpp"
@@ -30,7 +31,7 @@ Duration thread_cpu() {
 
 // Time for which a virtual machine's cores had work and did not run. No priority helps there.
 Duration stolen_so_far() {
-  std::ifstream file("/proc/stat");
+  std::istringstream file(read_if_there("/proc/stat"));
   std::string name;
   file >> name;
   std::int64_t ticks = 0;

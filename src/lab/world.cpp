@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 
 #include "exchange/clock.hpp"
 #include "lab/netlink.hpp"
+#include "lab/network_setting.hpp"
 #include "lab/priority.hpp"
 #include "lab/steady.hpp"
 
@@ -28,24 +28,18 @@ constexpr Duration kWorldLook{1'000'000'000};
 constexpr int kTunQueue = 20'000;
 constexpr std::size_t kPacketsSpare = 256;  // of each lane, for those that are shorter than a chunk
 
-bool set(const char* setting, const char* value) {
-  std::ofstream file(fmt::format("/proc/sys/net/{}", setting));
-  file << value << std::flush;
-  return bool(file);
-}
-
 // In a new namespace, before there is any interface.
 Result<void> set_rules(bool forwards) {
   // A kernel without IPv6 has nothing to switch off.
-  (void)set("ipv6/conf/all/disable_ipv6", "1");
-  (void)set("ipv6/conf/default/disable_ipv6", "1");
+  (void)set_network_setting("ipv6/conf/all/disable_ipv6", "1");
+  (void)set_network_setting("ipv6/conf/default/disable_ipv6", "1");
   bool done = true;
   for (const char* rule : {"ipv4/conf/all/rp_filter", "ipv4/conf/default/rp_filter",
                            "ipv4/conf/all/send_redirects", "ipv4/conf/default/send_redirects"})
-    done = set(rule, "0") && done;
+    done = set_network_setting(rule, "0") && done;
   // A socket may join 20 groups otherwise.
-  done = set("ipv4/igmp_max_memberships", "16384") && done;
-  if (forwards) done = set("ipv4/ip_forward", "1") && done;
+  done = set_network_setting("ipv4/igmp_max_memberships", "16384") && done;
+  if (forwards) done = set_network_setting("ipv4/ip_forward", "1") && done;
   if (!done)
     return failure(
         "/proc/sys/net cannot be written: in a container, start it with --privileged or mount "

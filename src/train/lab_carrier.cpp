@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <thread>
 
+#include "base/file.hpp"
 #include "lab/lab_processes.hpp"
 #include "lab/memory_in_use.hpp"
 #include "lab/scale.hpp"
@@ -52,7 +52,8 @@ class Lab final : public PacketCarrier {
     auto text = plan_text(played_.plan);
     if (!text) return Unexpected<Error>{text.error()};
     const std::string file = settings_.folder + "/plan.json";
-    if (!(std::ofstream(file) << *text)) return failure(file + " cannot be written");
+    if (auto written = write_atomically(file, *text); !written)
+      return Unexpected<Error>{written.error()};
     WorldSettings world;
     world.queue.ps *= played_.pace;
     world.faults = slowed(settings_.faults, played_.pace);

@@ -2,10 +2,9 @@
 
 #include <sys/resource.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "base/file.hpp"
 #include "lab/memory_in_use.hpp"
 #include "train/exchange_clock.hpp"
 #include "train/training_file.hpp"
@@ -75,9 +74,9 @@ class LabIsland {
 };
 
 Result<PacketisedPlan> played_by(const LabIslandSetup& setup) {
-  std::stringstream text;
-  text << std::ifstream(setup.plan).rdbuf();
-  auto plan = read_plan(text.str(), setup.plan);
+  const auto text = read_file(setup.plan);
+  if (!text) return Unexpected<Error>{text.error()};
+  auto plan = read_plan(*text, setup.plan);
   if (!plan) return failure(to_text(plan.error().front()));
   PacketisedPlan played{std::move(*plan), {}, setup.recipe, 1};
   played.job_settings =

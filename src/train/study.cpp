@@ -4,11 +4,10 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/file.hpp"
 #include "train/run_identity.hpp"
 #include "train/text_folder.hpp"
 #include "train/training_file.hpp"
@@ -57,11 +56,11 @@ class Checkpoints {
   [[nodiscard]] std::optional<Training> kept(std::size_t run) const {
     const std::string file = of(run);
     if (file.empty() || !fs::exists(file) || fs::exists(file + ".models")) return std::nullopt;
-    std::ifstream text(file);
-    const std::string record{std::istreambuf_iterator<char>(text), {}};
-    const auto read = read_trainings(record);
+    const auto record = read_file(file);
+    if (!record) throw WrongCheckpoint(record.error().message);
+    const auto read = read_trainings(*record);
     // What `keep` wrote has its mark; anything else is somebody's result.
-    const Json json = Json::parse(record, nullptr, false);
+    const Json json = Json::parse(*record, nullptr, false);
     const bool ours = json.is_object() && json.contains(kKept);
     if (ours && read && read->size() == 1 && read->front().finished) return read->front();
     throw WrongCheckpoint(
@@ -72,8 +71,8 @@ class Checkpoints {
     if (file.empty() || runs_ == 1) return;
     Json record = to_json(training);
     record[kKept] = true;
-    std::ofstream(file + ".new") << record.dump() << "\n";
-    fs::rename(file + ".new", file);
+    if (const auto written = write_atomically(file, record.dump() + "\n"); !written)
+      throw std::runtime_error(written.error().message);
     fs::remove(file + ".models");
   }
   void clear() const {

@@ -5,11 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "base/file.hpp"
 #include "train/study_options.hpp"
 #include "train/training_file.hpp"
 
@@ -18,17 +17,9 @@ namespace {
 using namespace cotillion;
 namespace fs = std::filesystem;
 
-Result<std::string> read_text(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return failure(path + ": cannot be read");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 // Those of a file that are to be trained; perhaps none.
 Result<std::vector<Recipe>> chosen(const StudyOptions& options, const std::string& file) {
-  const auto text = read_text(file);
+  const auto text = read_file(file);
   if (!text) return Unexpected<Error>{text.error()};
   auto recipes = read_recipes(*text);
   if (!recipes) return Unexpected<Error>{recipes.error().within(file)};
@@ -43,24 +34,20 @@ Result<std::vector<Recipe>> chosen(const StudyOptions& options, const std::strin
 
 // False where it could not be written.
 bool write(const std::string& path, const std::vector<Training>& trainings) {
-  std::ofstream out(path + ".new");
+  std::string text;
   if (path.ends_with(".jsonl")) {
-    for (const Training& training : trainings) out << line_of(training) << "\n";
+    for (const Training& training : trainings) text += line_of(training) + "\n";
   } else {
     Json file = {{"trainings", Json::array()}};
     for (const Training& training : trainings) file["trainings"].push_back(to_json(training));
-    out << file.dump(1) << "\n";
+    text = file.dump(1) + "\n";
   }
-  const bool good = bool(out.flush());
-  out.close();
-  std::error_code wrong;
-  if (good) fs::rename(path + ".new", path, wrong);
-  return good && !wrong;
+  return write_atomically(path, text).has_value();
 }
 
 // Before hours have gone into what could not be kept.
 bool is_writable(const std::string& path) {
-  if (!std::ofstream(path + ".new")) return false;
+  if (!write_atomically(path + ".new", "")) return false;
   std::error_code ignored;
   fs::remove(path + ".new", ignored);
   return true;
@@ -94,7 +81,7 @@ class Claims {
 };
 
 Result<std::vector<Training>> finished_in(const std::string& path) {
-  const auto text = read_text(path);
+  const auto text = read_file(path);
   if (!text) return Unexpected<Error>{text.error()};
   auto read = read_trainings(*text);
   if (!read) return Unexpected<Error>{read.error().within(path)};

@@ -2,9 +2,9 @@
 # build, which has most of it in its rooms already, checks that all of it is there. It needs the
 # standard library, the headers of nlohmann-json and, for what is named torch, libtorch.
 set(STUDY_SOURCES
-    protocol/merge_rule.cpp policy/recipe_file.cpp policy/json_fields.cpp policy/step_schedule.cpp
-    policy/merge_moves.cpp policy/rotation.cpp
-    policy/rotation_clock.cpp policy/outer.cpp policy/servers.cpp
+    base/file.cpp protocol/merge_rule.cpp policy/recipe_file.cpp policy/json_fields.cpp
+    policy/step_schedule.cpp policy/merge_moves.cpp policy/rotation.cpp policy/rotation_clock.cpp
+    policy/outer.cpp policy/servers.cpp
     learn/model_names.cpp
     train/carrier.cpp train/corpus.cpp train/text_folder.cpp train/output_paths.cpp
     train/run_identity.cpp train/trainer.cpp train/training_file.cpp train/training_options.cpp

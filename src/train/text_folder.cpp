@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "base/file.hpp"
 
 namespace cotillion {
 
@@ -21,11 +21,10 @@ Result<std::vector<Document>> read_folder(const std::string& folder) {
   std::sort(paths.begin(), paths.end());
   std::vector<Document> documents;
   for (const fs::path& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file) return failure(path.string() + ": cannot be read");
-    if (text.size() < 64 || text.substr(0, 4096).find('\0') != std::string::npos) continue;
-    documents.push_back({path.lexically_relative(folder).begin()->string(), std::move(text)});
+    auto text = read_file(path.string());
+    if (!text) return Unexpected<Error>{text.error()};
+    if (text->size() < 64 || text->substr(0, 4096).find('\0') != std::string::npos) continue;
+    documents.push_back({path.lexically_relative(folder).begin()->string(), std::move(*text)});
   }
   if (documents.empty())
     return failure("--data " + folder +

@@ -4,12 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <stdexcept>
 
 #include "base/check.hpp"
+#include "base/file.hpp"
 #include "policy/rotation_clock.hpp"
 #include "train/run_identity.hpp"
 #include "train/training_file.hpp"
@@ -207,13 +207,11 @@ class Run {
                             {"merges", merges_},
                             {"unread", unread_},
                             {"lately", lately_}};
-    {
-      std::ofstream file(settings_.checkpoint + ".new");
-      file << record.dump() << "\n";
-      if (!file.flush()) throw std::runtime_error(settings_.checkpoint + ": cannot be written");
-    }
+    const std::string records = settings_.checkpoint + ".new";
+    if (const auto written = write_atomically(records, record.dump() + "\n"); !written)
+      throw std::runtime_error(written.error().message);
     std::filesystem::rename(models + ".new", models);
-    std::filesystem::rename(settings_.checkpoint + ".new", settings_.checkpoint);
+    std::filesystem::rename(records, settings_.checkpoint);
   }
 
   bool resumed() {
@@ -239,8 +237,9 @@ class Run {
   }
 
   void take_up() {
-    std::ifstream file(settings_.checkpoint);
-    const Json record = Json::parse(file);
+    const auto text = read_file(settings_.checkpoint);
+    if (!text) throw std::runtime_error(text.error().message);
+    const Json record = Json::parse(*text);
     const Training earlier = training_from(record);
     if (const std::string other = difference(earlier); !other.empty())
       throw std::runtime_error(other);

@@ -25,6 +25,8 @@ const std::set<std::string, std::less<>> kImpureHeaders = {
     "pthread.h", "fcntl.h", "poll.h",   "fmt/chrono.h", "semaphore",
 };
 constexpr std::array<std::string_view, 4> kImpureFolders = {"sys/", "netinet/", "arpa/", "net/"};
+// Where files are opened, read and written; pure rooms do without it, and all others go by it.
+constexpr std::string_view kFileSource = "src/base/file.cpp", kFileHeader = "base/file.hpp";
 const std::set<std::string, std::less<>> kImpureNames = {"getenv", "cout", "cerr", "clog", "cin"};
 const std::set<std::string, std::less<>> kImpureCalls = {"rand", "srand", "time",   "clock",
                                                          "puts", "fopen", "printf", "print"};
@@ -67,7 +69,7 @@ std::string_view room_of_support(std::string_view path) {
 }
 
 bool is_impure_header(const std::string& path) {
-  return kImpureHeaders.contains(path) ||
+  return kImpureHeaders.contains(path) || path == kFileHeader ||
          std::any_of(kImpureFolders.begin(), kImpureFolders.end(),
                      [&](std::string_view folder) { return path.starts_with(folder); });
 }
@@ -150,7 +152,8 @@ void check_edges_are_used(const RoomGraph& rooms, const std::vector<Source>& tre
 
 void check_purity(const Source& source, Findings& findings) {
   const auto room = room_of(source);
-  if (!room || kImpureRooms.contains(*room) || is_beside_the_code(source) || !is_cpp(source))
+  if (!room || kImpureRooms.contains(*room) || is_beside_the_code(source) || !is_cpp(source) ||
+      source.path == kFileSource)
     return;
   const std::vector<Token> tokens = tokens_of(source.text);
   for (const Include& include : includes_of(tokens))
@@ -169,6 +172,19 @@ void check_purity(const Source& source, Findings& findings) {
       add(findings, source, tokens[i].line,
           fmt::format("{} is a pure room: no {}", *room, tokens[i].text));
   }
+}
+
+void check_files(const Source& source, Findings& findings) {
+  const auto room = room_of(source);
+  if (!room || !kImpureRooms.contains(*room) || is_beside_the_code(source) || !is_cpp(source))
+    return;
+  const std::vector<Token> tokens = tokens_of(source.text);
+  for (const Include& include : includes_of(tokens))
+    if (include.path == "fstream")
+      add(findings, source, include.line, "files are read and written by base/file: no <fstream>");
+  for (const Token& token : tokens)
+    if (!token.literal && token.text == "fopen")
+      add(findings, source, token.line, "files are read and written by base/file: no fopen");
 }
 
 void check_size(const Source& source, Findings& findings) {
@@ -293,6 +309,7 @@ Findings check(const std::vector<Source>& tree) {
   for (const Source& source : tree) {
     check_layering(rooms, source, findings);
     check_purity(source, findings);
+    check_files(source, findings);
     check_size(source, findings);
     check_functions(source, findings);
     check_layout(source, findings);

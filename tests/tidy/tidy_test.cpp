@@ -188,6 +188,22 @@ TEST(TidyPurity, RoomsThatMeetTheWorldAndTestsAreExempt) {
         << path;
 }
 
+TEST(TidyPurity, OneSourceOfBaseOpensFilesAndPureRoomsDoWithoutIt) {
+  EXPECT_THAT(findings_in("src/base/file.cpp", "#include <unistd.h>\nauto a = fopen(b, c);\n"),
+              IsEmpty());
+  EXPECT_THAT(findings_in("src/base/a.cpp", "#include \"base/file.hpp\"\n"),
+              ElementsAre("src/base/a.cpp:1: base is a pure room: no <base/file.hpp>"));
+  EXPECT_THAT(findings_in("src/daemon/a.cpp", "#include \"base/file.hpp\"\n"), IsEmpty());
+}
+
+TEST(TidyFiles, RoomsReadAndWriteThemByBase) {
+  EXPECT_THAT(
+      findings_in("src/train/a.cpp", "#include <fstream>\nauto a = std::fopen(b, c);\n"),
+      ElementsAre("src/train/a.cpp:1: files are read and written by base/file: no <fstream>",
+                  "src/train/a.cpp:2: files are read and written by base/file: no fopen"));
+  EXPECT_THAT(findings_in("src/train/a_test.cpp", "#include <fstream>\n"), IsEmpty());
+}
+
 // Size and layout -----------------------------------------------------------------------
 
 TEST(TidySize, FourHundredLinesAreTheWall) {
