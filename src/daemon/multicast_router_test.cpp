@@ -145,7 +145,7 @@ class Laboratory {
     to.sin_family = AF_INET;
     to.sin_port = htons(29900);
     to.sin_addr.s_addr = htonl(group);
-    EXPECT_EQ(::sendto(socket, "schedule", 5, 0, reinterpret_cast<sockaddr*>(&to), sizeof to), 5)
+    EXPECT_EQ(::sendto(socket, "hello", 5, 0, reinterpret_cast<sockaddr*>(&to), sizeof to), 5)
         << std::strerror(errno);
     ::close(socket);
   }

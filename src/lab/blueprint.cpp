@@ -28,9 +28,9 @@ const char* kind_word(NamespaceRole::Kind kind) {
   return "";
 }
 
-class Draughtsman {
+class BlueprintMaker {
  public:
-  Draughtsman(const PlanFile& plan, const MulticastGroups& groups)
+  BlueprintMaker(const PlanFile& plan, const MulticastGroups& groups)
       : plan_(plan), map_(plan.map), groups_(groups) {}
 
   Result<Blueprint> draw() {
@@ -44,8 +44,8 @@ class Draughtsman {
     join_links();
     join_islands();
     join_control();
-    lay_ways();
-    lay_ways_between_islands();
+    add_ways();
+    add_ways_between_islands();
     for (PlaceId place = 0; place < map_.place_count(); ++place)
       if (const auto routed = route(place); !routed) return Unexpected<Error>{routed.error()};
     return std::move(print_);
@@ -126,20 +126,20 @@ class Draughtsman {
     const NamespaceRole control{NamespaceRole::Kind::kControl, 0};
     const int spaces = int(print_.spaces.size());
     for (int at = 0; at < spaces; ++at) {
-      Space& guest = print_.spaces[std::size_t(at)];
-      if (guest.role.kind != NamespaceRole::Kind::kEdge &&
-          guest.role.kind != NamespaceRole::Kind::kIsland)
+      Space& member = print_.spaces[std::size_t(at)];
+      if (member.role.kind != NamespaceRole::Kind::kEdge &&
+          member.role.kind != NamespaceRole::Kind::kIsland)
         continue;
-      const std::string interface = fmt::format("region{}", at);
-      guest.addresses.push_back({kControlSide, control_address(at)});
-      guest.ways.push_back({kControlAddress, kControlSide});
+      const std::string interface = fmt::format("control{}", at);
+      member.addresses.push_back({kControlSide, control_address(at)});
+      member.ways.push_back({kControlAddress, kControlSide});
       space(control).ways.push_back({control_address(at), interface});
-      join(control, interface, guest.role, kControlSide, {});
+      join(control, interface, member.role, kControlSide, {});
     }
   }
 
   // Between an island and its edge, along the lanes of the plan and back the same way.
-  void lay_ways() {
+  void add_ways() {
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       const Ingress& ingress = ingress_of(island);
       const Ipv4Address own = island_address(island), edge = edge_address(island);
@@ -159,8 +159,8 @@ class Draughtsman {
 
   // For programs that send from island to island: at every router the next step of a shortest path.
   // A step along any of them leaves less to go, so packets cannot go round in circles, whichever
-  // path laid it first.
-  void lay_ways_between_islands() {
+  // path was there first.
+  void add_ways_between_islands() {
     const Routes routes(map_);
     for (IslandId to = 0; to < map_.island_count(); ++to)
       for (IslandId from = 0; from < map_.island_count(); ++from)
@@ -237,7 +237,7 @@ Blueprint::Passage Blueprint::passage(LaneId lane) const {
 }
 
 Result<Blueprint> draw(const PlanFile& plan, const MulticastGroups& groups) {
-  return Draughtsman(plan, groups).draw();
+  return BlueprintMaker(plan, groups).draw();
 }
 
 NamespaceRole listener_of(const PlanFile& plan, IslandId island) {

@@ -28,7 +28,7 @@ struct NamespaceRole {
     kControl,  // the coordinator, joined to every island and edge by wires that are no links
   };
   Kind kind = Kind::kRouter;
-  int number = 0;  // the place, or the island; 0 for the control
+  int number = 0;  // the place, or the island; 0 for the control namespace
 
   friend auto operator<=>(const NamespaceRole&, const NamespaceRole&) = default;
 };
@@ -68,7 +68,7 @@ struct Blueprint {
   // Requires that it is there.
   [[nodiscard]] int space_of(NamespaceRole role) const;
   [[nodiscard]] bool has(NamespaceRole role) const;
-  // What an island or an edge is called by in the control.
+  // What an island or an edge is called by in the control namespace.
   [[nodiscard]] Ipv4Address control_address_of(NamespaceRole role) const;
   // Where a lane begins and ends.
   struct Passage {
@@ -86,14 +86,14 @@ struct Blueprint {
 // Islands and edges have the addresses of protocol/address.hpp; edges count by the island they
 // serve.
 [[nodiscard]] Ipv4Address router_address(PlaceId place);  // 10.2.x.y
-[[nodiscard]] Ipv4Address control_address(int space);     // 10.3.x.y: on the wire to the control
+[[nodiscard]] Ipv4Address control_address(int space);     // 10.3.x.y: to the control namespace
 inline constexpr Ipv4Address kControlAddress = 0x0a03'fffe;
 
 // Names of interfaces: in an island, in an edge, in a router, anywhere.
 inline constexpr const char* kNet = "net";  // of islands and edges: towards the WAN
 inline constexpr const char* kIslandSide = "island";
 inline constexpr const char* kEdgeSide = "edge";
-inline constexpr const char* kControlSide = "region";  // to the control
-[[nodiscard]] std::string link_interface(int link);    // "link3", in a router
+inline constexpr const char* kControlSide = "control";  // to the control namespace
+[[nodiscard]] std::string link_interface(int link);     // "link3", in a router
 
 }  // namespace cotillion

@@ -19,11 +19,11 @@ class Audit {
 
   // Its number is that of its counts in the counters.
   void follow(const MulticastGroup& group, std::size_t number, bool expected) {
-    const std::uint64_t sent = book(group.tree.front()).by_group[number];
+    const std::uint64_t sent = counters_of(group.tree.front()).by_group[number];
     if (sent > 0) ++found.streams;
     if (sent == 0 && expected) say(group, "sent nothing", group.tree.front());
     for (LaneId lane = 0; lane < LaneId(counters_.lanes.size()); ++lane) {
-      const std::uint64_t seen = book(lane).by_group[number];
+      const std::uint64_t seen = counters_of(lane).by_group[number];
       found.packets += seen;
       if (seen > 0) crossed_[std::size_t(lane)] = true;
       if (!crosses(plan_, group, lane)) {
@@ -32,7 +32,7 @@ class Audit {
       }
       const LaneId before = lane_before(plan_.map, group.tree, lane);
       if (before == lane) continue;
-      const std::uint64_t left = book(before).left_by_group[number];
+      const std::uint64_t left = counters_of(before).left_by_group[number];
       if (seen != left)
         say(group,
             fmt::format("came {} times, having left {} {} times,", seen,
@@ -52,7 +52,7 @@ class Audit {
   Crossings found;
 
  private:
-  [[nodiscard]] const LaneCounters& book(LaneId lane) const {
+  [[nodiscard]] const LaneCounters& counters_of(LaneId lane) const {
     return counters_.lanes[std::size_t(lane)];
   }
 

@@ -42,16 +42,16 @@ links = [
     counters.lanes.resize(std::size_t(plan.map.lane_count()));
     for (LaneId lane = 0; lane < plan.map.lane_count(); ++lane)
       for (const MulticastGroup& group : groups.all()) {
-        LaneCounters& book = counters.lanes[std::size_t(lane)];
-        book.by_group.push_back(crosses(plan, group, lane) ? 7 : 0);
-        book.left_by_group.push_back(book.by_group.back());
+        LaneCounters& lane_counters = counters.lanes[std::size_t(lane)];
+        lane_counters.by_group.push_back(crosses(plan, group, lane) ? 7 : 0);
+        lane_counters.left_by_group.push_back(lane_counters.by_group.back());
       }
     return counters;
   }
   [[nodiscard]] std::size_t group_of(std::size_t phase, IslandId sender) const {
     return std::size_t(groups.of(phase, sender) - groups.all().data());
   }
-  LaneCounters& book(WanCounters& counters, const std::string& lane) const {
+  LaneCounters& counters_of(WanCounters& counters, const std::string& lane) const {
     for (LaneId each = 0; each < plan.map.lane_count(); ++each)
       if (lane_name(plan.map, each) == lane) return counters.lanes[std::size_t(each)];
     COTILLION_CHECK(false);
@@ -72,7 +72,7 @@ TEST_F(OfFour, ALabInWhichEveryStreamCrossesItsTreeOnceIsSound) {
 
 TEST_F(OfFour, ACopyOnAnotherLinkIsFound) {
   WanCounters counters = sound();
-  book(counters, "hub→D").by_group[group_of(1, 0)] = 1;  // of A's stream for B alone
+  counters_of(counters, "hub→D").by_group[group_of(1, 0)] = 1;  // of A's stream for B alone
   const Crossings seen = crossings_of(plan, groups, counters, 2);
   ASSERT_EQ(seen.problems.size(), 1u);
   EXPECT_THAT(seen.problems[0], HasSubstr("A's stream"));
@@ -83,7 +83,7 @@ TEST_F(OfFour, ACopyOnAnotherLinkIsFound) {
 
 TEST_F(OfFour, AStreamThatCrossesALinkTwiceIsFound) {
   WanCounters counters = sound();
-  book(counters, "hub→B").by_group[group_of(0, 0)] = 14;
+  counters_of(counters, "hub→B").by_group[group_of(0, 0)] = 14;
   const Crossings seen = crossings_of(plan, groups, counters, 2);
   ASSERT_EQ(seen.problems.size(), 1u);
   EXPECT_THAT(seen.problems[0], HasSubstr("came 14 times, having left A→hub 7 times, on hub→B"));
@@ -91,7 +91,7 @@ TEST_F(OfFour, AStreamThatCrossesALinkTwiceIsFound) {
 
 TEST_F(OfFour, AStreamThatAKernelDropsIsFound) {
   WanCounters counters = sound();
-  book(counters, "hub→C").by_group[group_of(0, 3)] = 6;
+  counters_of(counters, "hub→C").by_group[group_of(0, 3)] = 6;
   const Crossings seen = crossings_of(plan, groups, counters, 2);
   ASSERT_EQ(seen.problems.size(), 1u);
   EXPECT_THAT(seen.problems[0], HasSubstr("came 6 times, having left D→hub 7 times, on hub→C"));
@@ -100,13 +100,13 @@ TEST_F(OfFour, AStreamThatAKernelDropsIsFound) {
 TEST_F(OfFour, WhatFaultsLoseAndDoubleIsAccountedFor) {
   WanCounters counters = sound();
   const std::size_t group = group_of(0, 0);
-  book(counters, "A→hub").left_by_group[group] = 6;  // one was lost
+  counters_of(counters, "A→hub").left_by_group[group] = 6;  // one was lost
   for (const char* lane : {"hub→B", "hub→C", "hub→D"}) {
-    book(counters, lane).by_group[group] = 6;
-    book(counters, lane).left_by_group[group] = 6;
+    counters_of(counters, lane).by_group[group] = 6;
+    counters_of(counters, lane).left_by_group[group] = 6;
   }
-  book(counters, "hub→C").left_by_group[group] = 8;  // two were doubled
-  book(counters, "net→C").by_group[group] = 8;
+  counters_of(counters, "hub→C").left_by_group[group] = 8;  // two were doubled
+  counters_of(counters, "net→C").by_group[group] = 8;
   EXPECT_THAT(crossings_of(plan, groups, counters, 2).problems, ElementsAre());
 }
 

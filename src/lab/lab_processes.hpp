@@ -1,5 +1,5 @@
-// The real daemons of a job as programs in a lab: the coordinator in the control, an edge and an
-// island in every city. All of them end with the World they are in.
+// The real daemons of a job as programs in a lab: the coordinator in the control namespace,
+// an edge and an island in every city. All of them end with the World they are in.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// A plan played in a lab by the real daemons: the coordinator in the control, an edge and an island
-// in every city, as programs in their namespaces, over the emulated links.
+// A plan played in a lab by the real daemons: the coordinator in the control namespace, an
+// edge and an island in every city, as programs in theirs, over the emulated links.
 #pragma once
 
 #include <functional>

@@ -92,7 +92,7 @@ class StreamProbe {
             return Unexpected<Error>{joined.error()};
       const auto receiver = receivers_.add(std::move(*socket));
       if (!receiver) return Unexpected<Error>{receiver.error()};
-      ear_of_[role] = *receiver;
+      receiver_of_[role] = *receiver;
       names_.push_back(space.name);
     }
     return {};
@@ -121,7 +121,7 @@ class StreamProbe {
         for (const LaneId lane : ingress.lanes)
           flight += on_wire_ns(lane) +
                     double(lane_latency(map_, lane).ps) / kStreamPicosecondsPerNanosecond;
-      by_receiver.emplace(ear_of_.at(listener_of(plan_, island)), flight);
+      by_receiver.emplace(receiver_of_.at(listener_of(plan_, island)), flight);
     }
     std::vector<Ending> endings;
     for (const auto& [receiver, flight] : by_receiver) endings.push_back({receiver, flight});
@@ -254,12 +254,12 @@ class StreamProbe {
     outcome_.streams_counters = world_.emulator().counters();
     const auto& groups = world_.groups().all();
     for (LaneId lane = 0; lane < map_.lane_count(); ++lane) {
-      const LaneCounters& book = outcome_.streams_counters.lanes[std::size_t(lane)];
+      const LaneCounters& counters = outcome_.streams_counters.lanes[std::size_t(lane)];
       LaneCrossing crossing{.lane = lane};
-      crossing.others = book.others;
+      crossing.others = counters.others;
       for (std::size_t number = 0; number < groups.size(); ++number) {
         const MulticastGroup& group = groups[number];
-        const std::uint64_t seen = book.by_group[number];
+        const std::uint64_t seen = counters.by_group[number];
         const std::uint64_t expected = crosses(plan_, group, lane) ? sent_[&group] : 0;
         crossing.expected += expected;
         (crosses(plan_, group, lane) ? crossing.seen : crossing.elsewhere) += seen;
@@ -302,7 +302,7 @@ class StreamProbe {
   std::int64_t chunk_;
   std::vector<UdpSocket> senders_;  // by island
   ProbeReceivers receivers_;
-  std::map<NamespaceRole, int> ear_of_;
+  std::map<NamespaceRole, int> receiver_of_;
   std::vector<std::string> names_;                         // by receiver
   std::map<std::size_t, std::vector<std::byte>> packets_;  // by beats
   std::map<const MulticastGroup*, std::uint64_t> sent_;    // packets

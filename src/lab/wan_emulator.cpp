@@ -59,24 +59,25 @@ WanEmulator::WanEmulator(const WanEmulatorSettings& settings,
   COTILLION_CHECK(poll_ >= 0);
   COTILLION_CHECK(std::is_sorted(settings.groups.begin(), settings.groups.end()));
   counters_.lanes.resize(std::size_t(settings.lanes));
-  for (LaneCounters& book : counters_.lanes) {
-    book.by_group.assign(settings.groups.size(), 0);
-    book.left_by_group.assign(settings.groups.size(), 0);
+  for (LaneCounters& lane : counters_.lanes) {
+    lane.by_group.assign(settings.groups.size(), 0);
+    lane.left_by_group.assign(settings.groups.size(), 0);
   }
   shown_ = counters_;  // so that to show them needs no memory
   for (const EmulatedLink& link : links)
     for (std::size_t way = 0; way < 2; ++way)
-      mouths_.push_back({link.ends[way], link.ends[1 - way], WanLink(link.ways[way], &dice_),
-                         &counters_.lanes[std::size_t(link.ways[way].lane)]});
+      directions_.push_back({link.ends[way], link.ends[1 - way], WanLink(link.ways[way], &dice_),
+                             &counters_.lanes[std::size_t(link.ways[way].lane)]});
   for (PacketSlot slot = PacketSlot(lengths_.size()); slot > 0; --slot) free_.push_back(slot - 1);
-  const auto watch = [&](int fd, std::uint32_t mouth) {
+  const auto watch = [&](int fd, std::uint32_t direction) {
     epoll_event event{};
     event.events = EPOLLIN;
-    event.data.u32 = mouth;
+    event.data.u32 = direction;
     COTILLION_CHECK(::epoll_ctl(poll_, EPOLL_CTL_ADD, fd, &event) == 0);
   };
-  for (std::uint32_t mouth = 0; mouth < mouths_.size(); ++mouth) watch(mouths_[mouth].in, mouth);
-  watch(wakeup_.fd(), std::uint32_t(mouths_.size()));
+  for (std::uint32_t direction = 0; direction < directions_.size(); ++direction)
+    watch(directions_[direction].in, direction);
+  watch(wakeup_.fd(), std::uint32_t(directions_.size()));
   thread_ = std::thread([this] { live(); });
 }
 
@@ -109,16 +110,16 @@ void WanEmulator::live() {
 bool WanEmulator::emit_due() {
   bool any = false;
   Instant now = steady_now();
-  for (Mouth& mouth : mouths_)
-    while (const auto due = mouth.link.take(now)) {
+  for (Direction& direction : directions_)
+    while (const auto due = direction.link.take(now)) {
       any = true;
       now = steady_now();
-      mouth.link.note_emission(due->due, now);
-      const ssize_t wrote = ::write(mouth.out, room(due->slot).data(), lengths_[due->slot]);
+      direction.link.note_emission(due->due, now);
+      const ssize_t wrote = ::write(direction.out, room(due->slot).data(), lengths_[due->slot]);
       if (wrote < 0)
         ++counters_.refused;
       else if (const std::size_t stream = streams_[due->slot]; stream < settings_.groups.size())
-        ++mouth.book->left_by_group[stream];
+        ++direction.counters->left_by_group[stream];
       free_.push_back(due->slot);
     }
   return any;
@@ -130,28 +131,28 @@ bool WanEmulator::read_ready() {
   bool any = false;
   for (int i = 0; i < ready; ++i) {
     const std::uint32_t which = events[std::size_t(i)].data.u32;
-    if (which == mouths_.size()) {
+    if (which == directions_.size()) {
       wakeup_.drain();
       continue;
     }
-    Mouth& mouth = mouths_[which];
+    Direction& direction = directions_[which];
     for (int turn = 0; turn < kReadsInARow; ++turn) {
       if (free_.empty()) {
         ++counters_.starved;  // it stays where it is until something has left
         return any;
       }
       const PacketSlot slot = free_.back();
-      const ssize_t got = ::read(mouth.in, room(slot).data(), settings_.mtu);
+      const ssize_t got = ::read(direction.in, room(slot).data(), settings_.mtu);
       if (got <= 0) break;
       any = true;
       free_.pop_back();
-      take_in(mouth, steady_now(), slot, std::size_t(got));
+      take_in(direction, steady_now(), slot, std::size_t(got));
     }
   }
   return any;
 }
 
-void WanEmulator::take_in(Mouth& mouth, Instant now, PacketSlot slot, std::size_t bytes) {
+void WanEmulator::take_in(Direction& direction, Instant now, PacketSlot slot, std::size_t bytes) {
   const ByteSpan packet = room(slot).first(bytes);
   const auto frame = read_frame(packet);
   if (!frame || is_link_local(frame->destination)) {
@@ -161,31 +162,31 @@ void WanEmulator::take_in(Mouth& mouth, Instant now, PacketSlot slot, std::size_
   }
   lengths_[slot] = std::uint32_t(bytes);
   const auto fortune =
-      mouth.link.enter(now, wire_bytes(*frame, bytes, settings_.framing), slot, now - origin_);
+      direction.link.enter(now, wire_bytes(*frame, bytes, settings_.framing), slot, now - origin_);
   const auto& groups = settings_.groups;
   const auto group = std::lower_bound(groups.begin(), groups.end(), frame->destination);
   const bool streams = group != groups.end() && *group == frame->destination;
   streams_[slot] = streams ? std::size_t(group - groups.begin()) : groups.size();
-  ++(streams ? mouth.book->by_group[streams_[slot]] : mouth.book->others);
+  ++(streams ? direction.counters->by_group[streams_[slot]] : direction.counters->others);
   if (fortune.copy_due && !free_.empty()) {
     const PacketSlot copy = free_.back();
     std::copy_n(packet.begin(), bytes, room(copy).begin());
     lengths_[copy] = std::uint32_t(bytes);
     streams_[copy] = streams_[slot];
-    if (mouth.link.put(*fortune.copy_due, copy)) free_.pop_back();
+    if (direction.link.put(*fortune.copy_due, copy)) free_.pop_back();
   }
   if (!fortune.taken) {
     free_.push_back(slot);
     return;
   }
-  Random& random = dice_.random(mouth.link.settings().lane);
+  Random& random = dice_.random(direction.link.settings().lane);
   if (fortune.corrupt) (void)corrupt(packet, random);
   if (fortune.truncated) lengths_[slot] = std::uint32_t(truncate(packet, random));
 }
 
 Instant WanEmulator::next_due() const {
   Instant next = kNever;
-  for (const Mouth& mouth : mouths_) next = std::min(next, mouth.link.next_due());
+  for (const Direction& direction : directions_) next = std::min(next, direction.link.next_due());
   return next;
 }
 
@@ -206,20 +207,20 @@ void WanEmulator::serve() {
   if (request == kNothing) return;
   const Instant now = steady_now();
   if (request == kOpenCounters) {
-    for (Mouth& mouth : mouths_) mouth.link.clear_counts();
-    for (LaneCounters& book : counters_.lanes) {
-      std::fill(book.by_group.begin(), book.by_group.end(), 0);
-      std::fill(book.left_by_group.begin(), book.left_by_group.end(), 0);
-      book.others = 0;
+    for (Direction& direction : directions_) direction.link.clear_counts();
+    for (LaneCounters& lane : counters_.lanes) {
+      std::fill(lane.by_group.begin(), lane.by_group.end(), 0);
+      std::fill(lane.left_by_group.begin(), lane.left_by_group.end(), 0);
+      lane.others = 0;
     }
     counters_.ignored = counters_.refused = counters_.starved = 0;
     opened_ = now;
     cpu_before_ = thread_cpu();
     origin_ = now + start_;
   } else {
-    for (Mouth& mouth : mouths_) {
-      mouth.book->counts = mouth.link.counts();
-      mouth.book->lateness = mouth.link.lateness();
+    for (Direction& direction : directions_) {
+      direction.counters->counts = direction.link.counts();
+      direction.counters->lateness = direction.link.lateness();
     }
     counters_.wall = now - opened_;
     counters_.cpu = thread_cpu() - cpu_before_;

@@ -66,16 +66,16 @@ class WanEmulator {
 
  private:
   enum Request : int { kNothing, kOpenCounters, kShowCounters };
-  struct Mouth {
+  struct Direction {
     int in = -1, out = -1;
     WanLink link;
-    LaneCounters* book = nullptr;
+    LaneCounters* counters = nullptr;
   };
 
   void live();
   [[nodiscard]] bool emit_due();
   [[nodiscard]] bool read_ready();
-  void take_in(Mouth& mouth, Instant now, PacketSlot slot, std::size_t bytes);
+  void take_in(Direction& direction, Instant now, PacketSlot slot, std::size_t bytes);
   void wait();
   void serve();
   void ask(Request request);
@@ -84,7 +84,7 @@ class WanEmulator {
 
   WanEmulatorSettings settings_;
   FaultDice dice_;
-  std::vector<Mouth> mouths_;
+  std::vector<Direction> directions_;
   WanCounters counters_;
   Pages pages_;
   std::vector<std::uint32_t> lengths_;  // by slot

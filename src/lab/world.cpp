@@ -161,10 +161,9 @@ Result<void> World::build(const WorldSettings& settings) {
     links.push_back(link);
   }
   for (int space = 0; space < int(print_.spaces.size()); ++space)
-    if (const auto furnished = furnish(space); !furnished)
-      return within(furnished.error(), print_.spaces[std::size_t(space)].name);
-  if (auto with_payload_and_steps = wait_for_wires(); !with_payload_and_steps)
-    return with_payload_and_steps;
+    if (const auto configured = configure(space); !configured)
+      return within(configured.error(), print_.spaces[std::size_t(space)].name);
+  if (auto connected = wait_for_wires(); !connected) return connected;
   if (const double held = held_by(links) * double(mtu_); held > memory_to_spare())
     return failure(
         fmt::format("packets under way on these links may take {}; more than half of "
@@ -182,7 +181,7 @@ Result<void> World::build(const WorldSettings& settings) {
   return {};
 }
 
-Result<void> World::furnish(int number) {
+Result<void> World::configure(int number) {
   const Space& space = print_.spaces[std::size_t(number)];
   const auto visit = Visit::to(spaces_[std::size_t(number)]);
   if (!visit) return Unexpected<Error>{visit.error()};

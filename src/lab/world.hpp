@@ -63,7 +63,7 @@ class World {
     return spaces_[std::size_t(print_.space_of(role))];
   }
   [[nodiscard]] Result<void> build(const WorldSettings& settings);
-  [[nodiscard]] Result<void> furnish(int space);  // addresses, unicast and multicast routes
+  [[nodiscard]] Result<void> configure(int space);  // addresses, unicast and multicast routes
   [[nodiscard]] Result<void> wait_for_wires() const;
   [[nodiscard]] Result<Descriptor> tun(const Wire::End& end);
   [[nodiscard]] WanLinkSettings way_of(LaneId lane, const WorldSettings& settings) const;

@@ -112,7 +112,7 @@ TEST(World, DoesSoWithoutPrivileges) {
 
 // One datagram from one role to another; whether it came.
 bool reaches(const World& world, NamespaceRole from, NamespaceRole to, Ipv4Address address) {
-  std::optional<UdpSocket> receiver, mouth;
+  std::optional<UdpSocket> receiver, sender;
   const auto open = [&](NamespaceRole role, std::uint16_t port, std::optional<UdpSocket>& into) {
     const auto visit = world.visit(role);
     if (!visit) return;
@@ -120,10 +120,10 @@ bool reaches(const World& world, NamespaceRole from, NamespaceRole to, Ipv4Addre
       into.emplace(std::move(*socket));
   };
   open(to, 4000, receiver);
-  open(from, 0, mouth);
-  if (!receiver || !mouth) return false;
+  open(from, 0, sender);
+  if (!receiver || !sender) return false;
   const sockaddr_in target = to_sockaddr({address, 4000});
-  if (::sendto(mouth->fd(), "schedule", 5, 0, reinterpret_cast<const sockaddr*>(&target),
+  if (::sendto(sender->fd(), "hello", 5, 0, reinterpret_cast<const sockaddr*>(&target),
                sizeof target) != 5)
     return false;
   pollfd waiting{receiver->fd(), POLLIN, 0};
@@ -154,13 +154,13 @@ TEST(World, HasThreadsAndProgramsInItsNamespaces) {
     const PlanFile plan = three_islands();
     const auto world = world_of(plan);
     ASSERT_NE(world, nullptr);
-    std::thread guest([&] {
+    std::thread visitor([&] {
       ASSERT_TRUE(world->enter({NamespaceRole::Kind::kRouter, 3}).has_value());
       EXPECT_NE(::if_nametoindex("link2"), 0u);
       EXPECT_NE(::if_nametoindex("edge"), 0u);
       EXPECT_EQ(::if_nametoindex("net"), 0u);
     });
-    guest.join();
+    visitor.join();
     EXPECT_EQ(::if_nametoindex("link2"), 0u);  // the others are where they were
 
     std::string path = (std::filesystem::temp_directory_path() / "cotillion-lab-XXXXXX").string();
@@ -187,7 +187,7 @@ TEST(World, HasThreadsAndProgramsInItsNamespaces) {
     world->children().end({100'000'000'000});
     EXPECT_EQ(world->children().code_of(*stubborn), 128 + SIGKILL);
     EXPECT_EQ(world->children().running(), 0);
-    for (const char* word : {"merry", "net:", "region:"})
+    for (const char* word : {"merry", "net:", "control:"})
       EXPECT_NE(said().find(word), std::string::npos) << said();
     EXPECT_EQ(said().find("link2:"), std::string::npos) << said();
     ::unlink(path.c_str());
