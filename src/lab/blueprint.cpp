@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "base/check.hpp"
 #include "topology/routes.hpp"
@@ -48,10 +49,45 @@ class BlueprintMaker {
     add_ways_between_islands();
     for (PlaceId place = 0; place < map_.place_count(); ++place)
       if (const auto routed = route(place); !routed) return Unexpected<Error>{routed.error()};
+    check_wires();
+    check_addresses();
     return std::move(print_);
   }
 
  private:
+  // Every wire joins two namespaces that are there, no interface has two wires, and every lane of
+  // the map is one way of one wire.
+  void check_wires() const {
+    std::set<std::pair<int, std::string>> interfaces;
+    std::set<LaneId> lanes;
+    for (const Wire& wire : print_.wires) {
+      COTILLION_CHECK(wire.ends[0].space != wire.ends[1].space);
+      for (const Wire::End& end : wire.ends) {
+        COTILLION_CHECK(end.space >= 0 && std::size_t(end.space) < print_.spaces.size());
+        COTILLION_CHECK(interfaces.emplace(end.space, end.interface).second);
+      }
+      for (int way = 0; wire.lanes && way < 2; ++way)
+        COTILLION_CHECK(lanes.insert((*wire.lanes)[std::size_t(way)]).second);
+    }
+    COTILLION_CHECK(lanes.size() == std::size_t(map_.lane_count()));
+    for (int at = 0; at < int(print_.spaces.size()); ++at) {
+      const Space& space = print_.spaces[std::size_t(at)];
+      for (const Space::Way& way : space.ways)
+        COTILLION_CHECK(interfaces.contains({at, way.interface}));
+      COTILLION_CHECK(space.way_out.empty() || interfaces.contains({at, space.way_out}));
+    }
+  }
+  // Every role has one namespace, and no address is anywhere twice.
+  void check_addresses() const {
+    std::set<NamespaceRole> roles;
+    std::set<Ipv4Address> addresses;
+    for (const Space& space : print_.spaces) {
+      COTILLION_CHECK(roles.insert(space.role).second && !space.addresses.empty());
+      for (const Space::Owned& owned : space.addresses)
+        COTILLION_CHECK(addresses.insert(owned.address).second);
+    }
+  }
+
   [[nodiscard]] const Ingress& ingress_of(IslandId island) const {
     return plan_.ingress[std::size_t(island)];
   }

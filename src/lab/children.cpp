@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "base/check.hpp"
 #include "exchange/clock.hpp"
 #include "lab/priority.hpp"
 #include "lab/steady.hpp"
@@ -50,6 +51,7 @@ Children::~Children() {
 }
 
 Result<pid_t> Children::start(const NetworkSpace& space, const Program& program) {
+  COTILLION_CHECK(!program.argv.empty());
   const std::string& name = program.argv.front();
   Descriptor output;
   if (!program.output.empty()) {
@@ -79,7 +81,10 @@ Result<pid_t> Children::start(const NetworkSpace& space, const Program& program)
     (void)::waitpid(child, nullptr, 0);
     return failure(fmt::format("{}: {}", name, std::strerror(error)));
   }
-  children_.emplace(child, std::nullopt);
+  // A number may come again, once the child that had it was collected.
+  const auto known = children_.find(child);
+  COTILLION_CHECK(known == children_.end() || known->second.has_value());
+  children_[child] = std::nullopt;
   return child;
 }
 

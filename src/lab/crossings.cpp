@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/check.hpp"
 #include "base/text.hpp"
 #include "topology/lane_walk.hpp"
 
@@ -15,10 +16,14 @@ constexpr std::size_t kCrossingProblemsSaid = 20;
 
 class Audit {
  public:
-  Audit(const PlanFile& plan, const WanCounters& counters) : plan_(plan), counters_(counters) {}
+  Audit(const PlanFile& plan, const WanCounters& counters) : plan_(plan), counters_(counters) {
+    COTILLION_CHECK(counters.lanes.size() == std::size_t(plan.map.lane_count()));
+  }
 
   // Its number is that of its counts in the counters.
   void follow(const MulticastGroup& group, std::size_t number, bool expected) {
+    COTILLION_CHECK(!group.tree.empty() &&
+                    number < counters_of(group.tree.front()).by_group.size());
     const std::uint64_t sent = counters_of(group.tree.front()).by_group[number];
     if (sent > 0) ++found.streams;
     if (sent == 0 && expected) say(group, "sent nothing", group.tree.front());

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 namespace {
 constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
@@ -45,6 +47,7 @@ Duration ErrorHistogram::mean() const {
 }
 
 Duration ErrorHistogram::quantile(double share) const {
+  COTILLION_CHECK(share >= 0 && share <= 1);
   if (count_ == 0) return {0};
   const auto wanted = std::max<std::uint64_t>(1, std::uint64_t(std::ceil(share * double(count_))));
   std::uint64_t seen = 0;
@@ -53,7 +56,7 @@ Duration ErrorHistogram::quantile(double share) const {
     if (seen >= wanted)
       return std::min(max_, Duration{std::int64_t(middle_of(bucket)) * kPicosecondsPerNanosecond});
   }
-  return max_;
+  COTILLION_CHECK(false);  // the buckets hold what was counted
 }
 
 }  // namespace cotillion

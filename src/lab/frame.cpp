@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -72,6 +74,7 @@ std::size_t truncate(ByteSpan ip, Random& random) {
   if (!frame || frame->udp.empty()) return ip.size();
   const auto left = std::size_t(random.between(0, std::int64_t(frame->udp.size() - 1)));
   const std::size_t bytes = ip.size() - frame->udp.size() + left;
+  COTILLION_CHECK(bytes < ip.size());
   set_big16(ip, kTotalLength, std::uint32_t(bytes));
   set_big16(ip, header_bytes(ip) + 4, std::uint32_t(kUdpBytes + left));
   mend(ip.first(bytes));

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <set>
 
+#include "base/check.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "lab/priority.hpp"
@@ -46,6 +47,7 @@ Result<pid_t> LabProcesses::start(const std::string& name, NamespaceRole role,
 }
 
 Result<void> LabProcesses::start_everyone(const std::string& plan) {
+  COTILLION_CHECK(parts_.empty() && settings_.rounds >= 1);
   const Map& map = world_.plan().map;
   const std::string control = to_text(kControlAddress) + ":29800";
   const auto begun = [&](const std::string& name, NamespaceRole role,

@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/check.hpp"
+
 namespace cotillion {
 namespace {
 
@@ -53,6 +55,7 @@ class Message {
     return at;
   }
   void end(std::size_t at) {
+    COTILLION_CHECK(at + sizeof(rtattr) <= bytes_.size() && bytes_.size() - at <= UINT16_MAX);
     const auto size = std::uint16_t(bytes_.size() - at);
     std::memcpy(bytes_.data() + at, &size, sizeof size);  // rta_len comes first
   }
@@ -137,6 +140,7 @@ Result<bool> Netlink::carries(const std::string& interface) {
 }
 
 Result<void> Netlink::add_wire(const End& one, const End& other, int mtu) {
+  COTILLION_CHECK(one.interface.size() < IFNAMSIZ && other.interface.size() < IFNAMSIZ);
   // Locally administered; the same at both ends, and no other interface ever sees it.
   const std::array<std::uint8_t, 6> address{0x02, 0, 0, 0, 0, 1};
   const auto describe = [&](Message& message, const End& end) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/check.hpp"
 #include "lab/steady.hpp"
 #include "protocol/packet.hpp"
 
@@ -39,6 +40,7 @@ std::vector<std::byte> probe_packet(std::size_t payload) {
 
 bool send_probe(const UdpSocket& socket, const Endpoint& to, std::vector<std::byte>& packet,
                 ProbeMark mark) {
+  COTILLION_CHECK(packet.size() >= kHeaderBytes + sizeof mark);
   const sockaddr_in address = to_sockaddr(to);
   mark.sent_ns = clock_ns(CLOCK_REALTIME);
   std::memcpy(packet.data() + kHeaderBytes, &mark, sizeof mark);
@@ -56,6 +58,7 @@ Result<int> ProbeReceivers::add(UdpSocket socket) {
 }
 
 void ProbeReceivers::start(std::size_t expected) {
+  COTILLION_CHECK(!thread_.joinable());  // sockets are added before, and stop() comes between
   heard_.clear();
   heard_.reserve(expected + expected / 4 + 64);
   count_ = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/check.hpp"
 #include "protocol/packet.hpp"
 
 namespace cotillion {
@@ -23,6 +24,7 @@ void divide(EdgeSpec& spec, std::int64_t scale) {
 }  // namespace
 
 Result<PlanFile> scaled(PlanFile plan, std::int64_t scale) {
+  COTILLION_CHECK(scale >= 1);
   if (scale == 1) return plan;
   const auto divisor = double(scale);
   Map& map = plan.map;

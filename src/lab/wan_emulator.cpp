@@ -58,6 +58,7 @@ WanEmulator::WanEmulator(const WanEmulatorSettings& settings,
       poll_(::epoll_create1(EPOLL_CLOEXEC)) {
   COTILLION_CHECK(poll_ >= 0);
   COTILLION_CHECK(std::is_sorted(settings.groups.begin(), settings.groups.end()));
+  COTILLION_CHECK(settings.mtu > 0);
   counters_.lanes.resize(std::size_t(settings.lanes));
   for (LaneCounters& lane : counters_.lanes) {
     lane.by_group.assign(settings.groups.size(), 0);
@@ -65,9 +66,11 @@ WanEmulator::WanEmulator(const WanEmulatorSettings& settings,
   }
   shown_ = counters_;  // so that to show them needs no memory
   for (const EmulatedLink& link : links)
-    for (std::size_t way = 0; way < 2; ++way)
+    for (std::size_t way = 0; way < 2; ++way) {
+      COTILLION_CHECK(link.ends[way] >= 0 && link.ways[way].lane < settings.lanes);
       directions_.push_back({link.ends[way], link.ends[1 - way], WanLink(link.ways[way], &dice_),
                              &counters_.lanes[std::size_t(link.ways[way].lane)]});
+    }
   for (PacketSlot slot = PacketSlot(lengths_.size()); slot > 0; --slot) free_.push_back(slot - 1);
   const auto watch = [&](int fd, std::uint32_t direction) {
     epoll_event event{};
@@ -90,6 +93,11 @@ WanEmulator::~WanEmulator() {
 
 ByteSpan WanEmulator::room(PacketSlot slot) {
   return {pages_.at(std::size_t(slot) * settings_.mtu), settings_.mtu};
+}
+
+void WanEmulator::release(PacketSlot slot) {
+  COTILLION_CHECK(slot < lengths_.size() && free_.size() < lengths_.size());
+  free_.push_back(slot);
 }
 
 void WanEmulator::live() {
@@ -120,7 +128,7 @@ bool WanEmulator::emit_due() {
         ++counters_.refused;
       else if (const std::size_t stream = streams_[due->slot]; stream < settings_.groups.size())
         ++direction.counters->left_by_group[stream];
-      free_.push_back(due->slot);
+      release(due->slot);
     }
   return any;
 }
@@ -157,7 +165,7 @@ void WanEmulator::take_in(Direction& direction, Instant now, PacketSlot slot, st
   const auto frame = read_frame(packet);
   if (!frame || is_link_local(frame->destination)) {
     ++counters_.ignored;
-    free_.push_back(slot);
+    release(slot);
     return;
   }
   lengths_[slot] = std::uint32_t(bytes);
@@ -176,7 +184,7 @@ void WanEmulator::take_in(Direction& direction, Instant now, PacketSlot slot, st
     if (direction.link.put(*fortune.copy_due, copy)) free_.pop_back();
   }
   if (!fortune.taken) {
-    free_.push_back(slot);
+    release(slot);
     return;
   }
   Random& random = dice_.random(direction.link.settings().lane);
@@ -224,6 +232,7 @@ void WanEmulator::serve() {
     }
     counters_.wall = now - opened_;
     counters_.cpu = thread_cpu() - cpu_before_;
+    COTILLION_CHECK(counters_.wall >= Duration{0} && counters_.cpu >= Duration{0});
     shown_ = counters_;
   }
   request_.store(kNothing, std::memory_order_release);
@@ -231,7 +240,8 @@ void WanEmulator::serve() {
 }
 
 void WanEmulator::ask(Request request) {
-  request_.store(request, std::memory_order_release);
+  const int before = request_.exchange(request, std::memory_order_acq_rel);
+  COTILLION_CHECK(before == kNothing);  // one asks at a time
   wakeup_.wake();
   request_.wait(request);
 }

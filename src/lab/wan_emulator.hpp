@@ -80,6 +80,7 @@ class WanEmulator {
   void serve();
   void ask(Request request);
   [[nodiscard]] ByteSpan room(PacketSlot slot);
+  void release(PacketSlot slot);
   [[nodiscard]] Instant next_due() const;
 
   WanEmulatorSettings settings_;

@@ -22,6 +22,7 @@ WanLink::WanLink(const WanLinkSettings& settings, FaultDice* dice)
       limit_(std::bit_ceil(std::max<std::size_t>(settings.packets, 2))),
       ring_(limit_) {
   COTILLION_CHECK(settings.rate.value > 0 && settings.latency >= Duration{0});
+  COTILLION_CHECK(settings.lane >= 0 && settings.queue >= Duration{0});
   strays_.reserve(limit_);
 }
 
@@ -66,6 +67,7 @@ WanLink::Fortune WanLink::enter(Instant now, std::uint32_t wire_bytes, PacketSlo
   }
   due = std::max(due, last_due_);
   last_due_ = due;
+  COTILLION_CHECK(last_ - first_ < ring_.size());
   ring_[last_++ & (ring_.size() - 1)] = {slot, due};
   return fortune;
 }
@@ -94,6 +96,7 @@ std::optional<WanLink::Due> WanLink::take(Instant now) {
     strays_.pop_back();
     return due;
   }
+  COTILLION_CHECK(first_ < last_ && last_ - first_ <= ring_.size());
   return ring_[first_++ & (ring_.size() - 1)];
 }
 

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/check.hpp"
 #include "exchange/clock.hpp"
 #include "lab/netlink.hpp"
 #include "lab/network_setting.hpp"
@@ -73,6 +74,7 @@ World::World(const PlanFile& plan, MulticastGroups groups, Blueprint print)
     : plan_(plan), groups_(std::move(groups)), print_(std::move(print)) {
   const EdgeSpec& spec =
       plan.map.aggregators.empty() ? plan.map.edge : plan.map.aggregators.front().spec;
+  COTILLION_CHECK(spec.chunk.count > 0);
   mtu_ = std::max(kMtuLeast, kIpAndUdp + packet_bytes(std::size_t(spec.chunk.count)));
 }
 
@@ -100,6 +102,7 @@ Result<Descriptor> World::tun(const Wire::End& end) {
         fmt::format("/dev/net/tun: {}; `modprobe tun`, and in a container --device "
                     "/dev/net/tun",
                     std::strerror(errno)));
+  COTILLION_CHECK(end.interface.size() < IFNAMSIZ);
   ifreq request{};
   end.interface.copy(request.ifr_name, IFNAMSIZ - 1);
   request.ifr_flags = IFF_TUN | IFF_NO_PI;
@@ -123,6 +126,7 @@ WanLinkSettings World::way_of(LaneId lane, const WorldSettings& settings) const 
 }
 
 Result<void> World::build(const WorldSettings& settings) {
+  COTILLION_CHECK(spaces_.empty() && emulator_ == nullptr);  // once
   raise_file_limit();
   awake_ = keep_awake();
   queue_ = settings.queue;
@@ -138,6 +142,7 @@ Result<void> World::build(const WorldSettings& settings) {
     if (const auto ruled = set_rules(space.forwards); !ruled)
       return within(ruled.error(), space.name);
   }
+  COTILLION_CHECK(spaces_.size() == print_.spaces.size());
   auto wires = Netlink::open();
   if (!wires) return Unexpected<Error>{wires.error()};
   std::vector<EmulatedLink> links;
@@ -160,6 +165,8 @@ Result<void> World::build(const WorldSettings& settings) {
     }
     links.push_back(link);
   }
+  COTILLION_CHECK(2 * links.size() == std::size_t(plan_.map.lane_count()));
+  COTILLION_CHECK(tuns_.size() == 2 * links.size());
   for (int space = 0; space < int(print_.spaces.size()); ++space)
     if (const auto configured = configure(space); !configured)
       return within(configured.error(), print_.spaces[std::size_t(space)].name);
