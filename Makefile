@@ -3,13 +3,13 @@
 JOBS := $(shell nproc)
 
 help:
-	@echo 'make demo      build, then plan the nine-city map, play the plan and train by it (installs what is missing)'
+	@echo 'make demo      build, plan nine cities, play the plan, train by it (installs what is missing)'
 	@echo 'make test      build, then run every test'
 	@echo 'make build     leave the release binary at build/release/cotillion'
 	@echo 'make check     formatting, the rules of the house and clang-tidy'
 	@echo 'make sanitize  tests under ASan + UBSan; those with threads under TSan'
 	@echo 'make bench     benchmarks, each beside a peer or a limit (installs ns-3)'
-	@echo 'make lab       the nine cities on this machine: planned, simulated, measured, beside Gloo and Open MPI (minutes)'
+	@echo 'make lab       the nine cities on this machine, beside Gloo and Open MPI (minutes)'
 	@echo 'make oracle    60,000 random cliques against CLP (minutes)'
 	@echo 'make swarm     10,000 random worlds with random faults, played and checked (minutes)'
 	@echo 'make fuzz      every fuzzer for FUZZ_SECONDS (default 60) seconds'
@@ -18,7 +18,8 @@ help:
 # Without libtorch nothing is trained, and all else works.
 setup:
 	@tools/setup
-	@tools/setup packages-train.txt || echo 'setup: going on without libtorch: `cotillion train` will not train here'
+	@tools/setup packages-train.txt || \
+	  echo 'setup: going on without libtorch: `cotillion train` will not train here'
 
 build/release/build.ninja: CMakeLists.txt CMakePresets.json | setup
 	cmake --preset release >build-configure.log 2>&1 || { cat build-configure.log; exit 1; }

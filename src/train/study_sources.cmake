@@ -1,6 +1,6 @@
-# What train_study is made of, from src/. src/train/CMakeLists.txt builds it of nothing else; the main
-# build, which has most of it in its rooms already, checks that all of it is there. It needs the
-# standard library, the headers of nlohmann-json and, for what is named torch, libtorch.
+# What train_study is made of, from src/. src/train/CMakeLists.txt builds it of nothing else; the
+# main build, which has most of it in its rooms already, checks that all of it is there. It needs
+# the standard library, the headers of nlohmann-json and, for what is named torch, libtorch.
 set(STUDY_SOURCES
     base/file.cpp protocol/merge_rule.cpp policy/recipe_file.cpp policy/json_fields.cpp
     policy/step_schedule.cpp policy/merge_moves.cpp policy/rotation.cpp policy/rotation_clock.cpp
