@@ -1,4 +1,4 @@
-// Every round a small map can schedule. Whoever proves something by looking at all of them, tests
+// Every round that a small map allows. Whoever proves something by looking at all of them, tests
 // included, takes them from here.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A map as the planner schedules on it: which technologies are on, how much memory each island
+// A map as the planner sees it: which technologies are on, how much memory each island
 // has in front of it, how much is sent, and the latency from every island to every other
 // through its edge. Everything that prices or plays a schedule starts from a NetworkModel.
 #pragma once

@@ -1,5 +1,5 @@
 // Any bytes as recipes and as trainings, whole or as edits of sound ones. Reading refuses with a
-// reason, or yields what is written and read again as the same, and can be stepped, told and drawn.
+// reason, or yields what is written and read again as the same, and can be played, told and drawn.
 #include "policy/step_schedule.hpp"
 
 #include <nlohmann/json.hpp>

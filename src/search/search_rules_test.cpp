@@ -111,7 +111,7 @@ TEST(SearchRules, IslandsSendNoMoreThanTheirCap) {
         EXPECT_LE(egress(*floor, capped.plan, island),
                   settings.plan.egress_most[island] * (1 + 1e-9));
       EXPECT_GE(capped.plan.staleness().ps, free.plan.staleness().ps * (1 - 1e-9));
-      // No worse than the free one stepped more slowly.
+      // No worse than the free one, played more slowly.
       EXPECT_LE(
           capped.plan.staleness().ps,
           make_plan(floor->network, free.schedule, settings.plan).staleness().ps * (1 + 1e-9));

@@ -10,7 +10,7 @@ using Json = nlohmann::json;
 
 class LabPlay : public testing::LabOfThree {
  protected:
-  // The lab's JSON; notes go where its text goes, so they role before it.
+  // The lab's JSON; notes go where its text goes, so they stand before it.
   [[nodiscard]] Json answer() const {
     const std::string text = said();
     const auto begin = text.find("{\n");

@@ -9,7 +9,7 @@
 namespace cotillion::testing {
 
 // Of any depth, but nothing under a pointer that is left out. The first and the last element of a
-// list role for the others.
+// list stand for the others.
 template <class LeftOut>
 void collect_pointers(const Json& json, const std::string& at, LeftOut left_out,
                       std::vector<std::string>& pointers) {
