@@ -9,6 +9,7 @@
 #include "base/table.hpp"
 #include "base/text.hpp"
 #include "protocol/packet.hpp"
+#include "topology/routes.hpp"
 
 namespace cotillion {
 namespace {
@@ -132,6 +133,10 @@ std::string groups_text(const RoutesStudy& study) {
                   counted(study.groups.all().size(), "group"), kUdpPort, table.text());
   const auto twice = two_ways_to_a_source(study);
   for (const std::string& conflict : twice) text += fmt::format("not for PIM: {}\n", conflict);
+  for (const OtherWay& way : other_ways(study))
+    text +=
+        fmt::format("not the shortest way: {}: streams of {} from {}\n", place_name(map, way.at),
+                    map.islands[way.sender].name, port_name(map, way.at, way.in));
   return text;
 }
 
@@ -161,6 +166,11 @@ Json groups_json(const RoutesStudy& study) {
     json["routers"].push_back(
         {{"at", place_name(map, place)}, {"routes", entries_json(study, place)}});
   json["two_ways_to_a_source"] = two_ways_to_a_source(study);
+  json["other_than_shortest"] = Json::array();
+  for (const OtherWay& way : other_ways(study))
+    json["other_than_shortest"].push_back({{"at", place_name(map, way.at)},
+                                           {"source", map.islands[way.sender].name},
+                                           {"in", port_json(map, way.at, way.in)}});
   return json;
 }
 
@@ -174,6 +184,11 @@ std::string frr_memberships(const RoutesStudy& study) {
       "ip prefix-list cotillion seq 5 permit 239.0.0.0/8 le 32\n"
       "ip pim ssm prefix-list cotillion\n"
       "! Where FRR does not know static-group, join-group does the same at some cost.\n";
+  const std::vector<OtherWay> others = other_ways(study);
+  if (!others.empty()) text += "! Reverse paths that unicast routes would not take:\n";
+  for (const OtherWay& way : others)
+    text += fmt::format("! router at {}\nip mroute {}/32 {}\n", place_name(map, way.at),
+                        to_text(study.sources[way.sender]), interface_name(map, way.at, way.in));
   for (PlaceId place = 0; place < map.place_count(); ++place) {
     std::map<Port, std::vector<const MulticastGroup*>> joined;
     for (const MulticastRoute& route : routes_at(study.plan, study.groups, place))
@@ -227,6 +242,27 @@ std::vector<std::string> two_ways_to_a_source(const RoutesStudy& study) {
       for (const Port& port : ports) from.push_back(port_name(map, place, port));
       found.push_back(fmt::format("{}: streams of {} from {}", place_name(map, place),
                                   map.islands[std::size_t(sender)].name, fmt::join(from, " and ")));
+    }
+  }
+  return found;
+}
+
+std::vector<OtherWay> other_ways(const RoutesStudy& study) {
+  const Map& map = study.plan.map;
+  const Routes shortest(map);
+  std::vector<OtherWay> found;
+  for (PlaceId place{0}; place < map.place_count(); ++place) {
+    std::map<IslandId, std::set<Port>> ways;
+    for (const MulticastRoute& route : routes_at(study.plan, study.groups, place))
+      if (route.in.kind == Port::Kind::kLink) ways[route.group->sender].insert(route.in);
+    for (const auto& [sender, ports] : ways) {
+      int link = -1;  // by which the shortest way comes
+      shortest.walk_back(place, sender, [&](LaneId lane) {
+        link = int(lane) / 2;
+        return false;
+      });
+      for (const Port& port : ports)
+        if (port.link != link) found.push_back({place, sender, port});
     }
   }
   return found;

@@ -34,4 +34,13 @@ struct RoutesStudy {
 // two, so that PIM cannot build these trees, as "AMS: streams of TYO from LON and FRA".
 [[nodiscard]] std::vector<std::string> two_ways_to_a_source(const RoutesStudy& study);
 
+// Where streams come from elsewhere than the latency-shortest way, in trees that were decided. PIM
+// needs a static route for reverse paths there, as long as all streams of the source come that way.
+struct OtherWay {
+  PlaceId at;
+  IslandId sender;
+  Port in;
+};
+[[nodiscard]] std::vector<OtherWay> other_ways(const RoutesStudy& study);
+
 }  // namespace cotillion

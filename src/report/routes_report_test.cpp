@@ -103,5 +103,24 @@ TEST(RoutesReport, WarnsWherePimCannotBuildTheTrees) {
   EXPECT_THAT(frr_memberships(study), HasSubstr("! NOT FOR PIM: C"));
 }
 
+TEST(RoutesReport, WritesReversePathsWhereTreesAreNotTheShortest) {
+  const PlanFile plan = ring_both_ways();
+  const MulticastGroups groups(plan.plan);
+  const RoutesStudy study{plan, groups, sources()};
+  const auto others = other_ways(study);
+  ASSERT_FALSE(others.empty());
+  for (const OtherWay& way : others) {
+    const std::string at = place_name(plan.map, way.at), from = port_name(plan.map, way.at, way.in);
+    EXPECT_THAT(groups_text(study), HasSubstr("not the shortest way: " + at + ": streams of "));
+    EXPECT_THAT(frr_memberships(study),
+                HasSubstr("! router at " + at + "\nip mroute " +
+                          to_text(study.sources[way.sender]) + "/32 to-" + from + "\n"));
+  }
+  EXPECT_EQ(groups_json(study)["other_than_shortest"].size(), others.size());
+  const PlanFile ring_plan = ring();
+  const MulticastGroups ring_groups(ring_plan.plan);
+  EXPECT_TRUE(other_ways({ring_plan, ring_groups, sources()}).empty());
+}
+
 }  // namespace
 }  // namespace cotillion

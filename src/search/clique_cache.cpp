@@ -14,11 +14,13 @@ constexpr std::size_t kSlotsFirst = 1024;
 
 }  // namespace
 
-CliqueCache::CliqueCache(const NetworkModel& network, int fragments, std::size_t held_most)
+CliqueCache::CliqueCache(const NetworkModel& network, int fragments, std::size_t held_most,
+                         bool overlap)
     : network_(network),
       held_most_(held_most),
       payload_(double(network.payload().count)),
       streamed_share_(1 - 1.0 / fragments),
+      overlap_(overlap),
       counter_(network) {
   for (LaneId lane = 0; lane < network.map().lane_count(); ++lane)
     pace_.push_back(ps_per_byte(lane_rate(network.map(), lane)) * network.wire_factor());
@@ -121,7 +123,8 @@ CliqueCost CliqueCache::cost(KnownClique& clique, double pace_least) {
     }
   }
   COTILLION_CHECK(price >= clique.flight && pace >= pace_least * (1 - 1e-12));
-  return {price, price - payload_ * pace * streamed_share_};
+  const double delay = price - payload_ * pace * streamed_share_;
+  return {overlap_ ? payload_ * pace : price, delay};
 }
 
 }  // namespace cotillion

@@ -28,7 +28,7 @@ struct KnownClique {
 
 // Both infinite when the clique cannot meet at any pace.
 struct CliqueCost {
-  double price = 0;  // T_c, picoseconds
+  double price = 0;  // T_c, picoseconds; D/b where rounds overlap
   double delay = 0;  // from a fragment's snapshot to its merge when streamed
 };
 
@@ -37,7 +37,10 @@ class CliqueCache {
   static constexpr std::size_t kHeldMost = std::size_t{320} << 20;
 
   // Keeps a reference to the network. `fragments` as in PlanSettings; `held_most` in bytes, about.
-  CliqueCache(const NetworkModel& network, int fragments, std::size_t held_most = kHeldMost);
+  // Where rounds overlap, a round costs no more than its streams take to pass: prices are D/b then,
+  // and delays have all the rest.
+  CliqueCache(const NetworkModel& network, int fragments, std::size_t held_most = kHeldMost,
+              bool overlap = false);
 
   // Valid until `forget`. `islands` ascending.
   [[nodiscard]] KnownClique& find(std::span<const IslandId> islands);
@@ -57,6 +60,7 @@ class CliqueCache {
   std::size_t held_most_;
   double payload_;
   double streamed_share_;     // of the serialisation that streaming saves: 1 − 1/F
+  bool overlap_;
   std::vector<double> pace_;  // of one stream, by lane
   LoadCounter counter_;
   CliqueLatencies latencies_;

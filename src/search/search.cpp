@@ -15,6 +15,7 @@
 #include "search/frontier.hpp"
 #include "search/lower_bound.hpp"
 #include "search/neighbours.hpp"
+#include "search/relaxed_search.hpp"
 #include "search/seeds.hpp"
 #include "search/walker.hpp"
 
@@ -64,7 +65,8 @@ class Search {
         neighbourhood_(pairs_, network.map().island_count()) {
     const std::size_t held = 2 * CliqueCache::kHeldMost / std::size_t(std::max(2, workers.count()));
     for (int w = 0; w < workers.count(); ++w)
-      caches_.push_back(std::make_unique<CliqueCache>(network, settings.plan.fragments, held));
+      caches_.push_back(std::make_unique<CliqueCache>(network, settings.plan.fragments, held,
+                                                      settings.plan.relax.overlap));
     small_ = network.map().island_count() <= kSmallIslandsMax && settings.exact;
     // What is resumed may be longer than what we would look for.
     int longest = small_ ? kExactPeriod : kAnnealedPeriod;
@@ -311,6 +313,7 @@ class Search {
     // A bound above what was found would be no bound; rounding may lift it a little.
     COTILLION_CHECK(result_.bound <= result_.plan.staleness() * (1 + 1e-9));
     result_.bound = std::min(result_.bound, result_.plan.staleness());
+    for (const Standing& kept : kept_) result_.finalists.push_back(kept.schedule);
   }
 
   void frontier() {
@@ -345,8 +348,14 @@ double SearchResult::gap() const {
   return bound.ps > 0 ? plan.staleness().ps / bound.ps - 1 : kInfinity;
 }
 
-SearchResult search(const NetworkModel& network, const SearchSettings& settings, Workers& workers) {
+SearchResult search_once(const NetworkModel& network, const SearchSettings& settings,
+                         Workers& workers) {
   return Search(network, settings, workers).run();
+}
+
+SearchResult search(const NetworkModel& network, const SearchSettings& settings, Workers& workers) {
+  return settings.plan.relax.any() ? search_relaxed(network, settings, workers)
+                                   : search_once(network, settings, workers);
 }
 
 }  // namespace cotillion

@@ -84,6 +84,7 @@ struct SearchResult {
   std::vector<SeedScore> families;  // best first
   std::vector<TracePoint> trace;
   std::vector<FrontierPoint> frontier;  // by length
+  std::vector<Schedule> finalists;      // the best that were found, best first
 
   [[nodiscard]] double gap() const;  // relative, of the staleness above the bound
 };

@@ -1,0 +1,198 @@
+// Legend: S = D/b with the fastest access rate, f a flight, n_i(f) the islands that i can reach and
+// hear from within it, e₁(f) ≥ (N − Σ n_i(f)/N)/(N − 1) what a round leaves whose cliques fly no
+// longer than f (and its square root's like for the squared curve: a row of n_i equal shares).
+//
+// Overlapping rounds: J = S(A − ½) + d ≥ S(½ + e₁(f)) + f for the longest flight f of the schedule,
+// and S more where copies are whole.
+// Rounds of their own lengths: round p of length T_p reaches no further than T_p − S, and
+//
+//   J ≥ Σ T_p (T_p/2 + T_{p+1} + e₁ T_{p+2}) / ΣT,
+//
+// the least ratio of a cycle of lengths, found on a grid from below. Equal lengths on shortest ways
+// have their own, better bound (lower_bound.hpp), which holds for decided ways on links that are
+// never full.
+#include "search/relaxed_bound.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/infinity.hpp"
+
+namespace cotillion {
+namespace {
+
+constexpr double kNeverFull = 1e18;                          // bits per second
+constexpr std::int64_t kNeverShort = std::int64_t{1} << 50;  // bytes
+constexpr int kLengthCells = 40;
+constexpr double kLongest = 3;  // times the round that reaches everybody
+constexpr int kHalvings = 40;
+
+class Reach {
+ public:
+  Reach(const NetworkModel& network, bool squared) : squared_(squared) {
+    const Map& map = network.map();
+    n_ = map.island_count();
+    double fastest = 0;
+    for (const Island& island : map.islands)
+      fastest = std::max(fastest, std::min(island.up.value, island.down.value));
+    passes_ = double(network.payload().count) * ps_per_byte(BitsPerSecond{fastest}) *
+              network.wire_factor();
+    for (int i = 0; i < n_; ++i)
+      for (int j = 0; j < n_; ++j)
+        if (i != j)
+          flights_.push_back(double(std::max(network.latency(IslandId(i), IslandId(j)),
+                                             network.latency(IslandId(j), IslandId(i)))
+                                        .ps));
+  }
+
+  [[nodiscard]] double passes() const { return passes_; }
+  [[nodiscard]] std::set<double> flights() const { return {flights_.begin(), flights_.end()}; }
+  // e₁ of rounds whose flights are no longer, at least.
+  [[nodiscard]] double left(double flight) const {
+    double sum = 0;
+    const int others = n_ - 1;
+    for (int i = 0; i < n_; ++i) {
+      const auto row = flights_.begin() + std::ptrdiff_t(i) * others;
+      const double reached = 1.0 + double(std::count_if(row, row + others, [&](double other) {
+                               return other <= flight * (1 + 1e-12);
+                             }));
+      sum += squared_ ? 1 / reached - 1.0 / n_ : 1 - reached / n_;
+    }
+    return std::max(0.0, sum / others);
+  }
+
+ private:
+  bool squared_;
+  int n_ = 0;
+  double passes_ = 0;            // S
+  std::vector<double> flights_;  // of each island to each other, the longer way of both
+};
+
+LowerBound overlapping(const Reach& reach, bool whole) {
+  LowerBound bound{RealDuration::from_ps(kInfinity), {}, 1, ""};
+  double at = 0;
+  for (const double flight : reach.flights()) {
+    const double left = reach.left(flight);
+    const double value = reach.passes() * ((whole ? 1.5 : 0.5) + left) + flight;
+    if (value >= bound.value.ps) continue;
+    bound.value = RealDuration::from_ps(value);
+    bound.length = RealDuration::from_ps(reach.passes());
+    bound.area = 1 + left;
+    at = flight;
+  }
+  bound.reason = fmt::format(
+      "Streams take {} to pass the fastest access links; cliques that fly {} at most leave {:.0f} "
+      "% of the disagreement after a round. That bounds the objective's formula where nobody "
+      "rests{}.",
+      to_text(bound.length), to_text(RealDuration::from_ps(at)), 100 * (bound.area - 1),
+      whole ? "" : ", with any number of fragments");
+  return bound;
+}
+
+// A span of round lengths, and what rounds as long as its end leave.
+struct Cell {
+  double from = 0, to = 0, left = 0;
+};
+
+// Whether lengths exist, one in each cell of some cycle, for which J could be below `value`.
+class CycleTest {
+ public:
+  explicit CycleTest(std::vector<Cell> cells) : cells_(std::move(cells)) {}
+
+  [[nodiscard]] bool may_be_below(double value) const {
+    // Bellman–Ford over pairs of cells; from (p, p+1) to (p+1, p+2).
+    const std::size_t m = cells_.size();
+    std::vector<double> potential(m * m, 0);
+    for (std::size_t turn = 0; turn <= m * m; ++turn) {
+      bool changed = false;
+      for (std::size_t a = 0; a < m; ++a)
+        for (std::size_t b = 0; b < m; ++b) {
+          const double here = potential[a * m + b];
+          for (std::size_t c = 0; c < m; ++c) {
+            const double through = here + least_cost(cells_[a], cells_[b], cells_[c], value);
+            if (through >= potential[b * m + c] - 1e-9) continue;
+            potential[b * m + c] = through;
+            changed = true;
+          }
+        }
+      if (!changed) return false;
+      // Potentials only fall this far on a negative cycle.
+      if (*std::min_element(potential.begin(), potential.end()) < floor(value)) return true;
+    }
+    return true;
+  }
+
+ private:
+  // The least of T_a (T_a/2 + T_b + e T_c − value) over the cells.
+  [[nodiscard]] static double least_cost(const Cell& a, const Cell& b, const Cell& c,
+                                         double value) {
+    const double rest = b.from + b.left * c.from - value;
+    const double at = std::clamp(-rest, a.from, a.to);
+    return at * (at / 2 + rest);
+  }
+  // No path without a repeated pair costs less.
+  [[nodiscard]] double floor(double value) const {
+    return -double(cells_.size() * cells_.size()) * value * value;
+  }
+
+  std::vector<Cell> cells_;
+};
+
+LowerBound of_lengths(const Reach& reach) {
+  const auto flights = reach.flights();
+  const double first = reach.passes() + *flights.begin();
+  const double everybody = reach.passes() + *flights.rbegin();
+  const double last = kLongest * everybody;
+  std::vector<Cell> cells{{0, first, 1}};  // rounds in which nobody meets
+  const double ratio = std::pow(last / first, 1.0 / (kLengthCells - 1));
+  for (double from = first; cells.size() < kLengthCells; from *= ratio)
+    cells.push_back({from, from * ratio, reach.left(from * ratio - reach.passes())});
+  const CycleTest test(std::move(cells));
+  double low = 0, high = 1.5 * everybody;
+  for (int k = 0; k < kHalvings && high - low > 1e-4 * high; ++k) {
+    const double middle = (low + high) / 2;
+    (test.may_be_below(middle) ? high : low) = middle;
+  }
+  return {RealDuration::from_ps(low), RealDuration::from_ps(first), 1,
+          fmt::format("Streams take {} to pass the fastest access links, and no cycle of round "
+                      "lengths reaches as far with less.",
+                      to_text(RealDuration::from_ps(reach.passes())))};
+}
+
+bool is_streamed_form(Objective objective) {
+  return objective == Objective::kPaperStreamed || objective == Objective::kSquaredStreamed;
+}
+
+}  // namespace
+
+Map without_full_links(Map map) {
+  for (Link& link : map.links)
+    for (BitsPerSecond& rate : link.rate) rate = std::max(rate, BitsPerSecond{kNeverFull});
+  map.edge.memory = {kNeverShort};
+  for (Aggregator& aggregator : map.aggregators) aggregator.spec.memory = {kNeverShort};
+  return map;
+}
+
+LowerBound relaxed_bound(const NetworkModel& network, const PlanSettings& settings,
+                         const Constraints& constraints, const std::function<bool()>& stop) {
+  if (network.map().island_count() < 2)
+    return {{}, {}, 0, "One island has nobody to disagree with."};
+  const Map map = without_full_links(network.map());
+  const Routes routes(map);
+  const NetworkModel ideal(map, routes, network.settings());
+  PlanSettings plain = settings;
+  plain.relax = {};
+  const Score score(ideal, plain);
+  const Reach reach(ideal, score.squared());
+  const bool whole = !is_streamed_form(settings.objective);
+  // Rounds that end before the next begins are no better than rounds that may overlap.
+  if (settings.relax.overlap || (settings.relax.lengths && !whole))
+    return overlapping(reach, whole);
+  if (settings.relax.lengths) return of_lengths(reach);
+  return lower_bound(ideal, score, Rules(ideal, constraints), stop);
+}
+
+}  // namespace cotillion
