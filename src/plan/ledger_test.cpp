@@ -14,7 +14,7 @@ namespace {
 
 using testing::random_schedule;
 
-constexpr double kMs = kPicosecondsPerMillisecond;
+constexpr double kLedgerMs = kPicosecondsPerMillisecond;
 
 // A schedule in barrier rounds: everyone copies when a round starts and merges `delay` later.
 LedgerPlan barrier_plan(const Schedule& schedule, int islands, const std::vector<double>& lengths,
@@ -52,23 +52,23 @@ RandomRounds random_rounds(std::uint64_t seed) {
   rounds.islands = int(random.between(2, 7));
   rounds.schedule = random_schedule(rounds.islands, int(random.between(1, 4)), seed);
   for (std::size_t k = 0; k < rounds.schedule.rounds.size(); ++k) {
-    rounds.lengths.push_back(double(random.between(100, 300)) * kMs);
+    rounds.lengths.push_back(double(random.between(100, 300)) * kLedgerMs);
     rounds.delays.push_back(rounds.lengths.back() * (0.3 + 0.7 * random.unit()));
   }
   rounds.mixing = mix(rounds.schedule, rounds.islands);
   return rounds;
 }
 
-LedgerClique clique_of(std::vector<IslandId> islands, std::vector<double> copy_ms,
-                       std::vector<double> sum_ms) {
+LedgerClique ledger_clique(std::vector<IslandId> islands, std::vector<double> copy_ms,
+                           std::vector<double> sum_ms) {
   for (std::vector<double>* times : {&copy_ms, &sum_ms})
-    for (double& time : *times) time *= kMs;
+    for (double& time : *times) time *= kLedgerMs;
   return {std::move(islands), {}, std::move(copy_ms), std::move(sum_ms), 0};
 }
 
 TEST(Ledger, TwoIslandsWaitForTheirOwnMerges) {
   // What island 0 computes is half outstanding at each island until that one merges.
-  LedgerPlan plan{2, 1, 100 * kMs, {{clique_of({0, 1}, {0, 0}, {30, 70})}}, {}};
+  LedgerPlan plan{2, 1, 100 * kLedgerMs, {{ledger_clique({0, 1}, {0, 0}, {30, 70})}}, {}};
   const ExactStaleness exact = exact_staleness(plan);
   EXPECT_NEAR(exact.absolute.ms(), 100 / 2.0 + (30 + 70) / 2.0, 1e-9);
   EXPECT_NEAR(exact.squared.ms(), 100 / 2.0 + (30 + 70) / 2.0, 1e-9);
@@ -77,7 +77,7 @@ TEST(Ledger, TwoIslandsWaitForTheirOwnMerges) {
 
 TEST(Ledger, ThreeIslandsCopyAndMergeWhenTheyWill) {
   const std::vector<double> copy{0, 20, 50}, merge{60, 95, 80};
-  LedgerPlan plan{3, 1, 120 * kMs, {{clique_of({0, 1, 2}, copy, merge)}}, {}};
+  LedgerPlan plan{3, 1, 120 * kLedgerMs, {{ledger_clique({0, 1, 2}, copy, merge)}}, {}};
   // Born at j: 2/3 are too many there until it merges, 1/3 is missing at each of the others.
   double expected = 0, expected_squared = 0;
   for (int j = 0; j < 3; ++j) {
@@ -96,42 +96,43 @@ TEST(Ledger, ThreeIslandsCopyAndMergeWhenTheyWill) {
 
 TEST(Ledger, FragmentsMergeAsTheyArrive) {
   // Every fragment goes the way of the first, S/F later each: flight and S/F are what it waits.
-  LedgerPlan plan{2, 8, 100 * kMs, {{clique_of({0, 1}, {0, 0}, {30, 30})}}, {}};
-  plan.rounds[0][0].serialisation = 40 * kMs;
+  LedgerPlan plan{2, 8, 100 * kLedgerMs, {{ledger_clique({0, 1}, {0, 0}, {30, 30})}}, {}};
+  plan.rounds[0][0].serialisation = 40 * kLedgerMs;
   EXPECT_NEAR(exact_staleness(plan).absolute.ms(), 50 + 30 + 40 / 8.0, 1e-9);
 }
 
 TEST(Ledger, AMergeAfterTheNextCopySwingsForEver) {
   // Φ(h+1) = Φ(h) + (W − I)Φ(h−1): what one merge mends the next one undoes.
-  LedgerPlan plan{2, 1, 100 * kMs, {{clique_of({0, 1}, {0, 0}, {150, 150})}}, {}};
+  LedgerPlan plan{2, 1, 100 * kLedgerMs, {{ledger_clique({0, 1}, {0, 0}, {150, 150})}}, {}};
   EXPECT_TRUE(std::isinf(exact_staleness(plan).absolute.ps));
 }
 
 TEST(Ledger, ACopyMayLeaveBeforeAnEarlierOneHasArrivedElsewhere) {
   // Island 1 hears of island 0 after 100 ms, back it takes 1 ms; yet both merge before they copy
   // again, every 51 ms.
-  LedgerPlan plan{2, 1, 51 * kMs, {{clique_of({0, 1}, {0, 50}, {51, 100})}}, {}};
+  LedgerPlan plan{2, 1, 51 * kLedgerMs, {{ledger_clique({0, 1}, {0, 50}, {51, 100})}}, {}};
   const ExactStaleness exact = exact_staleness(plan);
   ASSERT_TRUE(std::isfinite(exact.absolute.ps));
   EXPECT_NEAR(exact.absolute.ms(), 51 / 2.0 + (51 + 100 + 1 + 50) / 4.0, 1e-9);
 }
 
 TEST(Ledger, WhoNeverMeetsNeverAgrees) {
-  LedgerPlan plan{3, 1, 100 * kMs, {{clique_of({0, 1}, {0, 0}, {30, 30})}}, {}};
+  LedgerPlan plan{3, 1, 100 * kLedgerMs, {{ledger_clique({0, 1}, {0, 0}, {30, 30})}}, {}};
   EXPECT_TRUE(std::isinf(exact_staleness(plan).absolute.ps));
-  LedgerPlan apart{4, 1, 100 * kMs, {}, {}};
-  apart.rounds = {{clique_of({0, 1}, {0, 0}, {30, 30}), clique_of({2, 3}, {0, 0}, {30, 30})}};
+  LedgerPlan apart{4, 1, 100 * kLedgerMs, {}, {}};
+  apart.rounds = {
+      {ledger_clique({0, 1}, {0, 0}, {30, 30}), ledger_clique({2, 3}, {0, 0}, {30, 30})}};
   EXPECT_TRUE(std::isinf(exact_staleness(apart).squared.ps));
 }
 
 TEST(Ledger, OneIslandAgreesWithItself) {
-  const LedgerPlan plan{1, 1, 100 * kMs, {{}}, {}};
+  const LedgerPlan plan{1, 1, 100 * kLedgerMs, {{}}, {}};
   EXPECT_EQ(exact_staleness(plan).absolute.ps, 0);
 }
 
 TEST(Ledger, TargetsOtherThanTheMeanAreReached) {
   // Three quarters of everything are island 0's, which both take.
-  LedgerPlan plan{2, 1, 100 * kMs, {{clique_of({0, 1}, {0, 0}, {40, 40})}}, {0.75, 0.25}};
+  LedgerPlan plan{2, 1, 100 * kLedgerMs, {{ledger_clique({0, 1}, {0, 0}, {40, 40})}}, {0.75, 0.25}};
   plan.rounds[0][0].weights = {0.75, 0.25, 0.75, 0.25};
   EXPECT_NEAR(exact_staleness(plan).absolute.ms(), 50 + 40, 1e-9);
 }
@@ -263,9 +264,11 @@ TEST(Ledger, ARunThatKeepsThePlanIsAsStaleAsPlanned) {
 }
 
 TEST(Ledger, AMergeThatNeverCameIsMissedEverAfter) {
-  const LedgerPlan plan{2, 1, 100 * kMs, {{clique_of({0, 1}, {0, 0}, {40, 40})}}, {}};
+  const LedgerPlan plan{2, 1, 100 * kLedgerMs, {{ledger_clique({0, 1}, {0, 0}, {40, 40})}}, {}};
   LedgerRun run = played(plan, 0, 10);
-  const auto at = [](double ms) { return Instant{} + rounded(RealDuration::from_ps(ms * kMs)); };
+  const auto at = [](double ms) {
+    return Instant{} + rounded(RealDuration::from_ps(ms * kLedgerMs));
+  };
   EXPECT_NEAR(exact_staleness(run, at(200), at(300), at(900)).absolute.ms(), 50 + 40, 1e-9);
   std::erase_if(run.events, [&](const LedgerEvent& event) {
     return event.move.kind == LedgerMove::Kind::kMerge && event.move.island == 1 &&
