@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "protocol/aggregation.hpp"
+#include "protocol/edge_rounds.hpp"
+#include "protocol/resend_store.hpp"
 
 namespace cotillion {
 
@@ -13,8 +14,8 @@ Footprint footprint(const AggregationSpec& spec) {
   bytes.records = spec.slots * kSlotRecordBytes;
   bytes.ledger = std::size_t(spec.live_rounds) * chunk_count(spec.job) * sizeof(ContributorMask);
   bytes.resend = ResendStore::bytes(spec.resend_packets, stored_payload(spec));
-  bytes.other = std::size_t(spec.live_rounds) * Aggregation::kRoundRecordBytes + stored_sum(spec) +
-                packet_bytes(payload);
+  bytes.other =
+      std::size_t(spec.live_rounds) * sizeof(EdgeRound) + stored_sum(spec) + packet_bytes(payload);
   return bytes;
 }
 

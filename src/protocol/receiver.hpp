@@ -3,19 +3,17 @@
 // running model when it is whole or its time is up. What is missing is reported, never guessed.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "protocol/accumulator.hpp"
-#include "protocol/block_pool.hpp"
+#include "protocol/absence_account.hpp"
+#include "protocol/chunk_average.hpp"
 #include "protocol/counters.hpp"
-#include "protocol/gap_tracker.hpp"
+#include "protocol/hop_receiver.hpp"
 #include "protocol/merge.hpp"
 #include "protocol/outbox.hpp"
-#include "protocol/request.hpp"
-#include "protocol/round_spec.hpp"
-#include "protocol/seal.hpp"
+#include "protocol/received_rounds.hpp"
+#include "protocol/received_sums.hpp"
 #include "protocol/sender.hpp"
 #include "protocol/snapshots.hpp"
 
@@ -29,19 +27,6 @@ struct ReceiverSettings {
   std::size_t late_chunks = 64;         // that may wait for a late correction
   int islands = 0;                      // in the job: who "everyone" is
   bool keep_merged = true;              // sums, until the round's place is needed: for average()
-};
-
-struct ReceiverRound {
-  RoundSpec spec;     // as the edge has it, own bit included
-  Instant merge_at;   // whole: the end of the round. Streamed: not before, usually its start
-  Duration grace{0};  // from the edge's deadline of a chunk until it is given up here
-};
-
-// One contributor's absence from a round.
-struct Absence {
-  int member = 0;      // its bit
-  ChunkId chunks = 0;  // that lack it
-  ChunkId first_chunk = 0;
 };
 
 class ReceiverEvents {
@@ -101,111 +86,46 @@ class Receiver {
   // Nobody's contribution was in what was merged of it.
   [[nodiscard]] bool alone(RoundId round, int fragment) const;
   // When something that its edge has sealed came last.
-  [[nodiscard]] Instant heard() const { return heard_; }
+  [[nodiscard]] Instant heard() const { return hop_.heard(); }
   [[nodiscard]] const ReceiverCounters& counters() const { return counters_; }
-  [[nodiscard]] std::uint32_t missing_packets() const { return gaps_.missing(); }
+  [[nodiscard]] std::uint32_t missing_packets() const { return hop_.missing(); }
   // Of sums that wait to be merged and of what is kept for late ones, at most so far.
-  [[nodiscard]] std::size_t most_bytes() const { return sums_.most_bytes() + owed_.most_bytes(); }
+  [[nodiscard]] std::size_t most_bytes() const { return sums_.most_bytes(); }
 
  private:
-  enum class FragmentState : std::uint8_t { kOpen, kReady, kMerging, kMerged };
-  struct Fragment {
-    FragmentState state = FragmentState::kOpen;
-    ChunkId incomplete = 0;  // chunks
-    std::uint32_t sums = kNoBlock;
-    bool alone = false;  // nothing had come when it was merged
-  };
-  struct LiveRound {
-    bool open = false;
-    bool closed = false;  // the account is given
-    ReceiverRound round;
-    ChunkId incomplete = 0;
-    Instant last_placed;
-    int waiting = 0;        // fragments that are whole or due and not ready yet
-    int due = 0;            // fragments below are past their deadline
-    std::uint32_t end = 0;  // the sequence after its last packet, once known
-    bool end_known = false;
-    bool first_known = false;
-    std::uint32_t first = 0;  // sequence of its outputs, once announced
-    bool seen_any = false;
-    std::uint32_t seen_to = 0;  // the sequence after the last one seen
-    ContributorMask* masks = nullptr;
-    std::uint8_t* blank = nullptr;  // by chunk: nothing but zeros came, the sum is not written yet
-    std::uint32_t* owed = nullptr;  // by chunk: what is kept of one that was merged without some
-    Fragment* fragments = nullptr;
-  };
-  struct LateChunk {
-    bool used = false;
-    RoundId round = 0;
-    ChunkId chunk = 0;
-    ContributorMask mask = 0;
-  };
-
-  [[nodiscard]] LiveRound* live(RoundId round);
-  [[nodiscard]] const LiveRound* live(RoundId round) const;
-  [[nodiscard]] std::byte* sum_of(LiveRound& round, int fragment, ChunkId chunk);
-  [[nodiscard]] Instant fragment_deadline(const LiveRound& round, int fragment) const;
+  [[nodiscard]] Instant fragment_deadline(const ReceivedRound& round, int fragment) const;
 
   // receiver.cpp
-  [[nodiscard]] bool expected(const LiveRound& round, const Header& header,
+  void leave(Instant now, ReceivedRound& round, Outbox& out, ReceiverEvents& events);
+  [[nodiscard]] bool expected(const ReceivedRound& round, const Header& header,
                               std::size_t payload) const;
-  [[nodiscard]] static bool meets(const LiveRound& round, const Header& header);
-  void place(Instant now, LiveRound& round, const Header& header, ByteView payload,
+  [[nodiscard]] static bool meets(const ReceivedRound& round, const Header& header);
+  void on_heartbeat(const HopTurn& turn, ReceivedRound* round, const Header& header,
+                    ByteView packet);
+  void place(Instant now, ReceivedRound& round, const Header& header, ByteView payload,
              ReceiverEvents& events);
-  void place_late(LiveRound& round, const Header& header, ByteView payload, ContributorMask seen,
+  void place_late(ReceivedRound& round, const Header& header, ByteView payload,
                   ReceiverEvents& events);
-  void make_ready(Instant now, LiveRound& round, int fragment, ReceiverEvents& events);
-  [[nodiscard]] bool add_finite(std::byte* sum, bool first, const Accumulator& lanes,
-                                const std::byte* more, std::size_t elements);
-  [[nodiscard]] std::size_t note_absences(const LiveRound& round);
-
-  // receiver_hop.cpp
-  void on_announcement(Instant now, LiveRound* round, const Header& header, ByteView packet);
-  void close(LiveRound& round, Outbox& out, ReceiverEvents& events);
-  void ask(Instant now, Outbox& out);
-  void announce(Outbox& out);
-  void begin_hop(std::uint32_t sequence);
-  [[nodiscard]] Header header_of(PacketType type);
+  void make_ready(Instant now, ReceivedRound& round, int fragment, ReceiverEvents& events);
+  void close(ReceivedRound& round, Outbox& out, ReceiverEvents& events);
 
   // receiver_merge.cpp
-  void average_of(const LiveRound& round, ChunkId chunk, const std::byte* own, const std::byte* sum,
-                  std::span<double> average, std::span<double> sent) const;
-  void give_back(LiveRound& round);
+  void average_of(const ReceivedRound& round, ChunkId chunk, const std::byte* own,
+                  const std::byte* sum, const ChunkAverage& into) const;
   [[nodiscard]] LateChunk* next_late(RoundId round, int fragment);
-  void apply_late(LiveRound& round, LateChunk& late, std::span<float> elements);
-  [[nodiscard]] bool fold(LiveRound& round, ChunkId chunk, const std::byte* more);
+  void apply_late(ReceivedRound& round, LateChunk& late, std::span<float> elements);
 
   ReceiverSettings settings_;
+  JobSpec job_;
   Snapshots& snapshots_;
   Merge& merge_;
-  Seal own_;
-  Seal edge_;
-  JobSpec job_;
-  ChunkId chunks_;
-  std::size_t stride_;
-  const Accumulator& accumulator_;
-  std::vector<LiveRound> rounds_;
-  std::unique_ptr<ContributorMask[]> masks_;  // these two are filled when a round opens
-  std::unique_ptr<std::uint8_t[]> blank_;
-  std::vector<Fragment> fragments_;
-  std::vector<std::uint32_t> owed_of_;
-  BlockPool sums_;  // a fragment's, from its first arrival until it is merged
-  BlockPool owed_;  // a chunk's sum, and S after it
-  std::vector<LateChunk> late_;
-  AlignedBytes late_sums_;
-  AlignedBytes scratch_;                         // one sum
-  std::vector<double> average_, before_, sent_;  // one chunk
-  std::vector<Absence> absences_;
-  GapTracker gaps_;
-  bool hop_known_ = false;  // where the edge's sequences begin for us
-  RequestWriter request_;
+  ReceivedRounds rounds_;
+  HopReceiver hop_;
+  ReceivedSums sums_;
+  LateSums late_;
+  ChunkBuffers buffers_;
+  AbsenceAccount absences_;
   Instant now_{0};  // when it was last called
-  Instant heard_{INT64_MIN};
-  RoundId newest_ = 0;
-  bool any_round_ = false;
-  bool answered_ = false;  // by this boot of the edge
-  Instant heartbeat_at_ = kNever;
-  std::array<std::uint32_t, 16> control_sequence_{};
   ReceiverCounters counters_;
 };
 

@@ -1,104 +1,48 @@
 // From sums to corrections: what the receiver hands to the running model.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "base/check.hpp"
 #include "protocol/receiver.hpp"
 
 namespace cotillion {
-namespace {
-
-// Exact for all three elements: integers and floats of the wire all fit a double.
-template <Element kElement>
-double wire_value(const std::byte* payload, std::size_t i) {
-  if constexpr (kElement == Element::kBf16) {
-    Little16 half;
-    std::memcpy(&half, payload + i * 2, 2);
-    return std::bit_cast<float>(std::uint32_t(half) << 16u);
-  } else {
-    Little32 word;
-    std::memcpy(&word, payload + i * 4, 4);
-    if constexpr (kElement == Element::kF32) return std::bit_cast<float>(std::uint32_t(word));
-    return std::int32_t(std::uint32_t(word));
-  }
-}
-
-// What a chunk's average is made of, besides its elements.
-struct Mean {
-  double own_weight, own_coefficient;
-  MeanCoefficients rule;
-  double scale;  // of a grid's units
-};
-
-template <Element kElement>
-void average_lanes(const Mean& mean, const std::byte* own, const std::byte* sum,
-                   std::span<double> average, std::span<double> sent) {
-  constexpr Element kLane = kElement == Element::kI32 ? Element::kI32 : Element::kF32;
-  const std::size_t count = average.size();
-  const auto [own_further, divisor] = mean.rule;
-  if (mean.own_weight == 1 && mean.own_coefficient == 1 && own_further == 0 && sum != nullptr) {
-    for (std::size_t i = 0; i < count; ++i) {  // nearly always; dividing by one is not free
-      const double wire = wire_value<kElement>(own, i);
-      average[i] = (wire_value<kLane>(sum, i) + wire) / divisor * mean.scale;
-      sent[i] = wire * mean.scale;
-    }
-    return;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    const double wire = wire_value<kElement>(own, i);
-    const double snapshot = wire / mean.own_weight;
-    const double others = sum == nullptr ? 0 : wire_value<kLane>(sum, i);
-    const double total = others + wire * mean.own_coefficient;
-    const double all = own_further == 0 ? total : total + own_further * snapshot;
-    average[i] = all / divisor * mean.scale;
-    sent[i] = snapshot * mean.scale;
-  }
-}
-
-}  // namespace
 
 // `sum` is null where nothing but zeros came.
-void Receiver::average_of(const LiveRound& round, ChunkId chunk, const std::byte* own,
-                          const std::byte* sum, std::span<double> average,
-                          std::span<double> sent) const {
-  const RoundSpec& spec = round.round.spec;
+void Receiver::average_of(const ReceivedRound& round, ChunkId chunk, const std::byte* own,
+                          const std::byte* sum, const ChunkAverage& into) const {
+  const RoundSpec& spec = round.spec();
   const ContributorMask present = round.masks[chunk];
   const auto bit = std::size_t(spec.own);
   const ContributorMask own_mask = ContributorMask(1) << unsigned(spec.own);
   const double everyone = weight_of(spec, spec.expected | own_mask);
   const double here = weight_of(spec, present | own_mask);
   const bool grid = job_.element == Element::kI32;
-  const Mean mean{double(spec.weight[bit]), double(spec.coefficient[bit]),
+  const Mean mean{job_.element, double(spec.weight[bit]), double(spec.coefficient[bit]),
                   mean_coefficients(merge_.settings().missing, here, everyone - here),
                   grid ? std::ldexp(1.0, snapshots_.grid().exponent(chunk)) : 1.0};
-  const auto lanes = job_.element == Element::kBf16 ? &average_lanes<Element::kBf16>
-                     : grid                         ? &average_lanes<Element::kI32>
-                                                    : &average_lanes<Element::kF32>;
-  lanes(mean, own, sum, average, sent);
+  average_chunk(mean, own, sum, into);
   // With nobody there the average is one's own, exactly: no rounding may move the model.
-  if (present == 0) std::copy(sent.begin(), sent.end(), average.begin());
+  if (present == 0) std::copy(into.sent.begin(), into.sent.end(), into.average.begin());
 }
 
 void Receiver::average(RoundId round, ChunkId chunk, std::span<double> values) {
-  LiveRound* found = live(round);
+  ReceivedRound* found = rounds_.find(round);
   COTILLION_CHECK(found != nullptr && values.size() == elements_in(job_, chunk));
-  const std::span<double> sent = std::span(sent_).first(values.size());
-  if (const std::uint32_t owed = found->owed[chunk]; owed != kNoBlock)
-    return average_of(*found, chunk, owed_.at(owed) + stride_,
-                      found->blank[chunk] != 0 ? nullptr : owed_.at(owed), values, sent);
-  const int f = fragment_of(job_, chunk);
-  average_of(*found, chunk, snapshots_.chunk(round, chunk).data(),
-             found->blank[chunk] != 0 ? nullptr : sum_of(*found, f, chunk), values, sent);
+  const ChunkAverage into{values, buffers_.first(values.size()).sent};
+  if (found->owed[chunk] != kNoBlock)
+    return average_of(*found, chunk, sums_.kept_own(*found, chunk), sums_.kept_sum(*found, chunk),
+                      into);
+  average_of(*found, chunk, snapshots_.chunk(round, chunk).data(), sums_.values_of(*found, chunk),
+             into);
 }
 
 bool Receiver::begin_merge(RoundId round, int fragment) {
-  LiveRound* found = live(round);
+  ReceivedRound* found = rounds_.find(round);
   if (found == nullptr || found->fragments[fragment].state != FragmentState::kReady ||
       !snapshots_.taken(round, first_chunk(job_, fragment)))
     return false;
-  Fragment& merging = found->fragments[fragment];
+  ReceivedFragment& merging = found->fragments[fragment];
   merging.state = FragmentState::kMerging;
   merging.alone = std::all_of(found->masks + first_chunk(job_, fragment),
                               found->masks + first_chunk(job_, fragment + 1),
@@ -107,7 +51,7 @@ bool Receiver::begin_merge(RoundId round, int fragment) {
 }
 
 bool Receiver::alone(RoundId round, int fragment) const {
-  const LiveRound* found = live(round);
+  const ReceivedRound* found = rounds_.find(round);
   return found != nullptr && found->fragments[fragment].alone;
 }
 
@@ -116,17 +60,13 @@ double Receiver::kept(RoundId round, int fragment) const {
 }
 
 void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elements) {
-  LiveRound* found = live(round);
+  ReceivedRound* found = rounds_.find(round);
   COTILLION_CHECK(found != nullptr && elements.size() == elements_in(job_, chunk));
-  const auto average = std::span(average_).first(elements.size());
-  const auto sent = std::span(sent_).first(elements.size());
-  const int fragment = fragment_of(job_, chunk);
+  const auto [average, sent] = buffers_.first(elements.size());
   const ByteView own = snapshots_.chunk(round, chunk);
-  const bool blank = found->blank[chunk] != 0;
-  const std::byte* sum = blank ? nullptr : sum_of(*found, fragment, chunk);
-  average_of(*found, chunk, own.data(), sum, average, sent);
-  const MergeSituation situation{.everyone = found->round.spec.members == settings_.islands,
-                                 .alone = found->fragments[fragment].alone};
+  average_of(*found, chunk, own.data(), sums_.values_of(*found, chunk), {average, sent});
+  const MergeSituation situation{.everyone = found->spec().members == settings_.islands,
+                                 .alone = found->fragments[fragment_of(job_, chunk)].alone};
   // What was rounded away is not progress: merges that give progress up leave it here.
   if (merge_coefficients(merge_.settings(), situation).of_copy_beside_difference() != 0 &&
       job_.element != Element::kF32) {
@@ -137,19 +77,15 @@ void Receiver::merge_chunk(RoundId round, ChunkId chunk, std::span<float> elemen
     }
   }
   merge_.apply(first_element(job_, chunk), elements, average, sent, situation);
-  if (found->masks[chunk] == found->round.spec.expected) return;
-  const std::uint32_t owed = found->owed[chunk] = owed_.lend();
-  if (!blank) std::memcpy(owed_.at(owed), sum, stride_);
-  std::memcpy(owed_.at(owed) + stride_, own.data(), own.size());
+  if (found->lacks_somebody(chunk)) sums_.keep(*found, chunk, own);
 }
 
 void Receiver::end_merge(RoundId round, int fragment) {
-  LiveRound* found = live(round);
+  ReceivedRound* found = rounds_.find(round);
   COTILLION_CHECK(found != nullptr && found->fragments[fragment].state == FragmentState::kMerging);
-  Fragment& merged = found->fragments[fragment];
+  ReceivedFragment& merged = found->fragments[fragment];
   merged.state = FragmentState::kMerged;
-  if (merged.sums != kNoBlock && !settings_.keep_merged)
-    sums_.give_back(std::exchange(merged.sums, kNoBlock));
+  if (!settings_.keep_merged) sums_.give_back(merged);
 }
 
 bool Receiver::merge(RoundId round, int fragment, std::span<float> elements) {
@@ -163,44 +99,35 @@ bool Receiver::merge(RoundId round, int fragment, std::span<float> elements) {
   return true;
 }
 
-void Receiver::give_back(LiveRound& round) {
-  for (int f = 0; f < job_.fragments; ++f)
-    if (std::uint32_t& block = round.fragments[f].sums; block != kNoBlock)
-      sums_.give_back(std::exchange(block, kNoBlock));
-  for (ChunkId chunk = 0; round.owed != nullptr && chunk < chunks_; ++chunk)
-    if (round.owed[chunk] != kNoBlock) owed_.give_back(std::exchange(round.owed[chunk], kNoBlock));
-}
-
-Receiver::LateChunk* Receiver::next_late(RoundId round, int fragment) {
-  const auto found = std::find_if(late_.begin(), late_.end(), [&](const LateChunk& late) {
+LateChunk* Receiver::next_late(RoundId round, int fragment) {
+  std::vector<LateChunk>& all = late_.all();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const LateChunk& late) {
     return late.used && late.round == round && fragment_of(job_, late.chunk) == fragment;
   });
-  return found == late_.end() ? nullptr : &*found;
+  return found == all.end() ? nullptr : &*found;
 }
 
-void Receiver::apply_late(LiveRound& round, LateChunk& late, std::span<float> elements) {
+void Receiver::apply_late(ReceivedRound& round, LateChunk& late, std::span<float> elements) {
   const ChunkId chunk = late.chunk;
-  const std::uint32_t owed = round.owed[chunk];
   late.used = false;
-  if (owed == kNoBlock) return;  // it was skipped
-  const auto before = std::span(before_).first(elements.size());
-  const auto after = std::span(average_).first(elements.size());
-  const auto sent = std::span(sent_).first(elements.size());
-  const std::byte* own = owed_.at(owed) + stride_;
-  const bool blank = round.blank[chunk] != 0;
-  average_of(round, chunk, own, blank ? nullptr : owed_.at(owed), before, sent);
-  if (!fold(round, chunk, late_sums_.at(std::size_t(&late - late_.data()) * stride_))) return;
+  if (round.owed[chunk] == kNoBlock) return;  // it was skipped
+  const auto [after, sent] = buffers_.first(elements.size());
+  const auto before = buffers_.before(elements.size());
+  const std::byte* own = sums_.kept_own(round, chunk);
+  average_of(round, chunk, own, sums_.kept_sum(round, chunk), {before, sent});
+  if (!sums_.add_to_kept(round, chunk, late_.sum_of(late)))
+    return counters_.add(ReceiverCount::kNotFinite);
   round.masks[chunk] |= late.mask;
-  average_of(round, chunk, own, owed_.at(owed), after, sent);
+  average_of(round, chunk, own, sums_.kept_sum(round, chunk), {after, sent});
   for (std::size_t e = 0; e < after.size(); ++e) after[e] -= before[e];
   merge_.apply_late(first_element(job_, chunk), elements, after);
-  if (round.masks[chunk] != round.round.spec.expected) return;
+  if (round.lacks_somebody(chunk)) return;
   --round.incomplete;
-  if (!settings_.keep_merged) owed_.give_back(std::exchange(round.owed[chunk], kNoBlock));
+  if (!settings_.keep_merged) sums_.give_back_kept(round, chunk);
 }
 
 void Receiver::merge_late(RoundId round, int fragment, std::span<float> elements) {
-  LiveRound* found = live(round);  // or its place was needed, and it was counted when it came
+  ReceivedRound* found = rounds_.find(round);  // or its place was needed, and it was counted
   const std::uint64_t origin = first_element(job_, first_chunk(job_, fragment));
   while (LateChunk* late = found == nullptr ? nullptr : next_late(round, fragment))
     apply_late(*found, *late,
@@ -209,7 +136,7 @@ void Receiver::merge_late(RoundId round, int fragment, std::span<float> elements
 }
 
 std::optional<ChunkId> Receiver::take_late(RoundId round, int fragment, std::span<float> room) {
-  LiveRound* found = live(round);
+  ReceivedRound* found = rounds_.find(round);
   LateChunk* late = found == nullptr ? nullptr : next_late(round, fragment);
   if (late == nullptr) return {};
   const ChunkId chunk = late->chunk;
@@ -217,33 +144,20 @@ std::optional<ChunkId> Receiver::take_late(RoundId round, int fragment, std::spa
   return chunk;
 }
 
-// Sums have 4-byte lanes whatever came on the wire: f32 for bf16.
-bool Receiver::fold(LiveRound& round, ChunkId chunk, const std::byte* more) {
-  const Accumulator& lanes =
-      accumulator(job_.element == Element::kI32 ? Element::kI32 : Element::kF32);
-  const std::size_t elements = payload_bytes(job_, chunk) / bytes_of(job_.element);
-  if (!add_finite(owed_.at(round.owed[chunk]), round.blank[chunk] != 0, lanes, more, elements)) {
-    counters_.add(ReceiverCount::kNotFinite);
-    return false;
-  }
-  round.blank[chunk] = 0;
-  return true;
-}
-
 void Receiver::skip(RoundId round, int fragment) {
-  LiveRound* found = live(round);
+  ReceivedRound* found = rounds_.find(round);
   COTILLION_CHECK(found != nullptr && found->fragments[fragment].state == FragmentState::kReady);
   found->fragments[fragment].state = FragmentState::kMerging;
   end_merge(round, fragment);
 }
 
 void Receiver::skip_late(RoundId round, int fragment) {
-  LiveRound* found = live(round);
+  ReceivedRound* found = rounds_.find(round);
   if (found == nullptr) return;
-  for (LateChunk& late : late_) {
+  for (LateChunk& late : late_.all()) {
     if (!late.used || late.round != round || fragment_of(job_, late.chunk) != fragment) continue;
     found->masks[late.chunk] |= late.mask;
-    if (found->masks[late.chunk] == found->round.spec.expected) --found->incomplete;
+    if (!found->lacks_somebody(late.chunk)) --found->incomplete;
     late.used = false;
   }
 }
