@@ -28,11 +28,26 @@ int padded(int columns) {
 
 using Lanes [[gnu::vector_size(kLanes * sizeof(double)), gnu::aligned(sizeof(double))]] = double;
 
-// Row c of `into` ← Σ share·row of what c meets. Returns Σ size·|into|, or, where inverse sizes of
-// columns are given, Σ size·into²·inverse size.
-COTILLION_WIDEST double average_rows(const double* rows, int columns, const int* start,
-                                     const int* from, const double* share, const int* sizes,
-                                     int count, const double* inverse_sizes, double* into) {
+// What a round makes of rows: row c becomes Σ share·row over what c meets, from start[c] on.
+struct RowAverages {
+  const int* start;
+  const int* from;
+  const double* share;
+  const int* sizes;
+  int count;
+};
+struct RowsToAverage {
+  const double* rows;
+  int columns;
+  const double* inverse_sizes;  // of columns; may be null
+};
+
+// Writes them to `into`. Returns Σ size·|into|, or, where inverse sizes of columns are given,
+// Σ size·into²·inverse size.
+COTILLION_WIDEST double average_rows(const RowsToAverage& given, const RowAverages& averages,
+                                     double* into) {
+  const auto [rows, columns, inverse_sizes] = given;
+  const auto [start, from, share, sizes, count] = averages;
   Lanes sums = {};
   for (int c = 0; c < count; ++c) {
     const double size = sizes[c];
@@ -120,9 +135,10 @@ double AreaMeter::advance(const std::vector<double>& gaps, const Grouping& first
   }
   sizes_.clear();
   for (int c = 0; c < rows; ++c) sizes_.push_back(last.size(c));
-  const double total =
-      average_rows(gaps.data(), columns, transfer.start.data(), transfer.from.data(),
-                   transfer.share.data(), sizes_.data(), rows, inverse_sizes, into.data());
+  const double total = average_rows(
+      {gaps.data(), columns, inverse_sizes},
+      {transfer.start.data(), transfer.from.data(), transfer.share.data(), sizes_.data(), rows},
+      into.data());
   return squared_ ? total / (n_ - 1.0) : total / (2.0 * n_ - 2);
 }
 
