@@ -1,6 +1,6 @@
-// What it costs to end slots in time, per packet: the deadline pointer of Aggregation::expire,
-// which walks the chunks in the order in which the plan says they are due, beside a timer for every
-// slot as in the paper, in a binary heap with lazy deletion and in a hashed wheel with unlinking.
+// What it costs to end slots in time, per packet: the DeadlinePointer of an edge, which walks the
+// chunks in the order in which the plan says they are due, beside a timer for every slot as in the
+// paper, in a binary heap with lazy deletion and in a hashed wheel with unlinking.
 // All three put out the same slots of the same arrivals, bookkeeping only; a line without any
 // deadline shows what they add, and adding 1408 bytes of f32 shows what a packet costs anyway.
 // Repetitions are interleaved and the best of each counts, because machines are shared. Takes 0.6

@@ -1,5 +1,5 @@
 // What becomes of a contribution at an edge: the merge rule of docs/understand/protocol.md, as a
-// pure function of five masks and two keys. It knows no packet, no payload, no clock and no
+// pure function of four masks, two keys, a bit. It knows no packet, no payload, no clock and no
 // counter. This is what hardware has to decide in a clock, once the header is there; all else that
 // an edge does carries the decision out.
 #pragma once
