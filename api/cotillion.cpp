@@ -58,8 +58,8 @@ void hand_over(cotillion_job& job, const Correction& from, cotillion_correction&
   into.values = from.values.data();
   into.absent = std::min<std::uint32_t>(from.account.absent, cotillion::kCorrectionAbsences);
   for (std::uint32_t i = 0; i < into.absent; ++i) {
-    const cotillion::CorrectionAbsence& absence = from.account.absences[i];
-    job.absences[i] = {absence.island, absence.chunks, absence.first_chunk};
+    const cotillion::Absence& absence = from.account.absences[i];
+    job.absences[i] = {absence.contributor, absence.chunks, absence.first_chunk};
   }
   into.absences = job.absences.data();
   into.fragment = from.fragment;

@@ -138,7 +138,7 @@ struct Writer {
     auto* into = envelope.mutable_report();
     into->set_round(report.round);
     into->set_measured_ps(report.measured.ps);
-    for (const ReportedAbsence& absence : report.absences) {
+    for (const Absence& absence : report.absences) {
       auto* entry = into->add_absences();
       entry->set_contributor(absence.contributor);
       entry->set_chunks(absence.chunks);

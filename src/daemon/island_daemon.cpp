@@ -157,7 +157,7 @@ void IslandDaemon::tell_lateness(const Member& member) {
     late.push_back(
         fmt::format("its own edge, {}, is silent",
                     member.entry({member.assignment().you.island, Role::kEdge}).address));
-  for (const ReportedAbsence& absence : reading.missing)
+  for (const Absence& absence : reading.missing)
     late.push_back(fmt::format("{} lacks in {} of {} chunks from chunk {} on",
                                member.plan().map.islands[std::size_t(absence.contributor)].name,
                                absence.chunks, member.job_assignment().job_chunks(),

@@ -10,8 +10,8 @@
 namespace cotillion {
 namespace {
 
-void add_absence(std::vector<ReportedAbsence>& list, const ReportedAbsence& more) {
-  const auto found = std::find_if(list.begin(), list.end(), [&](const ReportedAbsence& absence) {
+void add_absence(std::vector<Absence>& list, const Absence& more) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Absence& absence) {
     return absence.contributor == more.contributor;
   });
   if (found == list.end()) return list.push_back(more);
@@ -30,7 +30,7 @@ void IslandReading::add(const IslandReading& other) {
   copy_age_max = std::max(copy_age_max, other.copy_age_max);
   held_up = held_up + other.held_up;
   sums_max = sums_max + other.sums_max;
-  for (const ReportedAbsence& absence : other.missing) add_absence(missing, absence);
+  for (const Absence& absence : other.missing) add_absence(missing, absence);
   missing_round = std::max(missing_round, other.missing_round);
   heard = std::max(heard, other.heard);
 }
@@ -108,7 +108,7 @@ std::optional<RoundReport> IslandHost::next_report() {
     const auto found = std::find_if(list.begin(), list.end(), its);
     const ShardAccount& account = *found;
     report.measured = std::max(report.measured, account.measured);
-    for (const ReportedAbsence& absence : account.absences) add_absence(report.absences, absence);
+    for (const Absence& absence : account.absences) add_absence(report.absences, absence);
     report.mixing.resize(account.mixing.size());
     for (std::size_t j = 0; j < account.mixing.size(); ++j) report.mixing[j] += account.mixing[j];
     list.erase(found);

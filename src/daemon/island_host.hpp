@@ -44,23 +44,23 @@ struct RoundOpening {
 // One shard's account of one round.
 struct ShardAccount {
   RoundId round = 0;
-  Duration measured;                      // from the round's start to the last chunk placed
-  std::vector<ReportedAbsence> absences;  // chunks numbered in the whole model
-  std::vector<double> mixing;             // its share of this island's row of Ŵ
+  Duration measured;              // from the round's start to the last chunk placed
+  std::vector<Absence> absences;  // chunks numbered in the whole model
+  std::vector<double> mixing;     // its share of this island's row of Ŵ
 };
 
 struct IslandReading {
   HostCounters host;
   SenderCounters sender;
   ReceiverCounters receiver;
-  std::uint64_t corrections = 0;         // put into the region, or checked against a synthetic one
-  std::uint64_t wrong = 0;               // elements of sums, as a synthetic model knows them
-  Duration copy_age_max{0};              // the oldest copy that was sent
-  Bytes sums_max{0};                     // the most memory of sums that wait to be merged
-  Duration held_up{0};                   // copies that waited for training code to let go
-  std::vector<ReportedAbsence> missing;  // of the newest round that is past its deadlines
-  RoundId missing_round = 0;             // which that is
-  Instant heard{INT64_MIN};              // when its edge was, last
+  std::uint64_t corrections = 0;  // put into the region, or checked against a synthetic one
+  std::uint64_t wrong = 0;        // elements of sums, as a synthetic model knows them
+  Duration copy_age_max{0};       // the oldest copy that was sent
+  Bytes sums_max{0};              // the most memory of sums that wait to be merged
+  Duration held_up{0};            // copies that waited for training code to let go
+  std::vector<Absence> missing;   // of the newest round that is past its deadlines
+  RoundId missing_round = 0;      // which that is
+  Instant heard{INT64_MIN};       // when its edge was, last
 
   void add(const IslandReading& other);
 };

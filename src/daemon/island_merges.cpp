@@ -140,10 +140,8 @@ CorrectionAccount IslandShard::account_of(const PendingMerge& pending) const {
   const RoundAssignment* part = part_of(pending.round);
   if (part == nullptr) return account;
   account.members = std::uint32_t(part->spec.members);
-  for (const ReportedAbsence& absence : absences(*part, from, to))
-    if (account.absent < kCorrectionAbsences)
-      account.absences[account.absent++] = {absence.contributor, absence.chunks,
-                                            absence.first_chunk};
+  for (const Absence& absence : absences(*part, from, to))
+    if (account.absent < kCorrectionAbsences) account.absences[account.absent++] = absence;
   return account;
 }
 

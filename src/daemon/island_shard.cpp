@@ -217,13 +217,13 @@ const RoundAssignment* IslandShard::part_of(RoundId round) const {
   return found == parts_.end() ? nullptr : &*found;
 }
 
-std::vector<ReportedAbsence> IslandShard::absences(const RoundAssignment& part, ChunkId from,
-                                                   ChunkId to) const {
-  std::vector<ReportedAbsence> list;
+std::vector<Absence> IslandShard::absences(const RoundAssignment& part, ChunkId from,
+                                           ChunkId to) const {
+  std::vector<Absence> list;
   const auto masks = receiver_.contributors(part.spec.round);
   for (int bit = 0; bit < part.spec.members && !masks.empty(); ++bit) {
     if ((part.spec.expected >> unsigned(bit) & 1) == 0) continue;
-    ReportedAbsence absence{part.clique[std::size_t(bit)], 0, 0};
+    Absence absence{part.clique[std::size_t(bit)], 0, 0};
     for (ChunkId chunk = from; chunk < to; ++chunk)
       if ((masks[chunk] >> unsigned(bit) & 1) == 0 && absence.chunks++ == 0)
         absence.first_chunk = first_chunk_ + chunk;
@@ -288,7 +288,7 @@ void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
   account.mixing.resize(std::size_t(islands_));
   if (const RoundAssignment* part = part_of(round); part != nullptr) {
     for (const Absence& absence : absent)
-      account.absences.push_back({part->clique[std::size_t(absence.member)], absence.chunks,
+      account.absences.push_back({part->clique[std::size_t(absence.contributor)], absence.chunks,
                                   first_chunk_ + absence.first_chunk});
     if (part->spec.expected != 0) account.measured = receiver_.last_placed(round) - part->start;
     const auto masks = receiver_.contributors(round);

@@ -70,8 +70,8 @@ class IslandShard final : private ShardWork,
   [[nodiscard]] Instant may_send_until(Instant now) const;
   [[nodiscard]] int in_region(int fragment) const { return shard_ * job_.fragments + fragment; }
   [[nodiscard]] const RoundAssignment* part_of(RoundId round) const;
-  [[nodiscard]] std::vector<ReportedAbsence> absences(const RoundAssignment& part, ChunkId from,
-                                                      ChunkId to) const;
+  [[nodiscard]] std::vector<Absence> absences(const RoundAssignment& part, ChunkId from,
+                                              ChunkId to) const;
   [[nodiscard]] std::int64_t wall_ns(Instant instant) const {
     return clock_.origin_ns() + instant.ps / 1000;
   }

@@ -144,7 +144,7 @@ void MemberDaemon::report(Instant now) {
     if (report->round > member_.last_round()) continue;
     reported_ = report->round;
     std::vector<std::string> missing;
-    for (const ReportedAbsence& absence : report->absences) {
+    for (const Absence& absence : report->absences) {
       missing_ += absence.chunks;
       missing.push_back(
           fmt::format("{} in {} of {} chunks from {} on",

@@ -304,9 +304,9 @@ std::string ExchangeClient::describe(const Correction& correction) const {
   if (account.absent == 0) return {};
   std::string text = fmt::format("round {}: ", account.round);
   for (std::uint32_t i = 0; i < std::min<std::uint32_t>(account.absent, kCorrectionAbsences); ++i) {
-    const CorrectionAbsence& absence = account.absences[i];
+    const Absence& absence = account.absences[i];
     text += fmt::format("{}{} lacks in {} of {} chunks from chunk {} on", i > 0 ? ", " : "",
-                        region_.island(absence.island), absence.chunks, account.chunks,
+                        region_.island(absence.contributor), absence.chunks, account.chunks,
                         absence.first_chunk);
   }
   return text;

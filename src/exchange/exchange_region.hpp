@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/absence.hpp"
 #include "base/ids.hpp"
 #include "base/result.hpp"
 #include "base/units.hpp"
@@ -59,11 +60,6 @@ enum class ExchangeState : std::uint32_t {
   kFailed,  // see `reason`
 };
 
-struct CorrectionAbsence {
-  std::int32_t island = 0;
-  std::uint32_t chunks = 0;
-  std::uint32_t first_chunk = 0;
-};
 inline constexpr std::size_t kCorrectionAbsences = 63;  // cliques have at most 64 members
 
 // What a correction is made of.
@@ -74,7 +70,7 @@ struct CorrectionAccount {
   std::uint32_t members = 0;  // of the clique
   std::uint32_t chunks = 0;   // in the fragment
   std::uint32_t absent = 0;   // of `absences`, of the newest round
-  std::array<CorrectionAbsence, kCorrectionAbsences> absences{};
+  std::array<Absence, kCorrectionAbsences> absences{};
 };
 
 struct RegionHeader {

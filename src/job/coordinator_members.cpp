@@ -127,8 +127,8 @@ std::string Coordinator::objection(const Place& place, const RoundReport& report
                        settings_.rounds);
   const std::size_t n = map_.islands.size();
   const auto unknown = [&](IslandId island) { return island < 0 || std::size_t(island) >= n; };
-  for (const ReportedAbsence& absence : report.absences)
-    if (unknown(absence.contributor) || absence.chunks > job_assignment_.job_chunks())
+  for (const Absence& absence : report.absences)
+    if (unknown(IslandId(absence.contributor)) || absence.chunks > job_assignment_.job_chunks())
       return fmt::format("reported an impossible absence in round {}", report.round);
   for (const ReportedArrival& arrival : report.arrivals)
     if (unknown(arrival.sender))

@@ -23,9 +23,9 @@ class Rounds {
     CliqueOutcome& clique = clique_of(seen, island);
     reported_[report.round - 1][std::size_t(island)] = true;
     rows_[report.round - 1][std::size_t(island)] = report.mixing;
-    for (const ReportedAbsence& absence : report.absences) {
+    for (const Absence& absence : report.absences) {
       clique.complete = false;
-      seen.absences.push_back({island, absence.contributor, absence.chunks, absence.first_chunk});
+      seen.absences.push_back({absence, island});
     }
     clique.measured = std::max(clique.measured, report.measured);
     seen.measured = std::max(seen.measured, report.measured);

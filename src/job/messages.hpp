@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/absence.hpp"
 #include "job/job_assignment.hpp"
 #include "protocol/counters.hpp"
 #include "protocol/merge_rule.hpp"
@@ -114,14 +115,6 @@ struct Start {
   friend bool operator==(const Start&, const Start&) = default;
 };
 
-struct ReportedAbsence {
-  IslandId contributor = 0;
-  ChunkId chunks = 0;
-  ChunkId first_chunk = 0;
-
-  friend bool operator==(const ReportedAbsence&, const ReportedAbsence&) = default;
-};
-
 // When the last chunk of a stream reached the edge, from the round's start.
 struct ReportedArrival {
   IslandId sender = 0;
@@ -135,7 +128,7 @@ struct ReportedArrival {
 struct RoundReport {
   RoundId round = 0;
   Duration measured;  // from the round's start to the last chunk placed
-  std::vector<ReportedAbsence> absences;
+  std::vector<Absence> absences;
   std::vector<double> mixing;  // this island's row of Ŵ
   std::uint64_t steps = 0;
   SenderCounters sender;

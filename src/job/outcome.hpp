@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/absence.hpp"
 #include "plan/plan.hpp"
 #include "protocol/counters.hpp"
 #include "protocol/receiver.hpp"
@@ -35,11 +36,8 @@ struct CliqueOutcome {
 
 // Of somebody's contribution; of one's own: no account was given of the round, because the island
 // was dead.
-struct AbsenceOutcome {
-  IslandId receiver = 0;
-  IslandId contributor = 0;
-  ChunkId chunks = 0;
-  ChunkId first_chunk = 0;
+struct AbsenceOutcome : Absence {
+  IslandId receiver = 0;  // whose sums lack it
 };
 
 struct RoundOutcome {

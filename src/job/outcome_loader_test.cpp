@@ -93,9 +93,10 @@ TEST(OutcomeLoader, AnyOutcomeComesBack) {
       for (CliqueOutcome& clique : round.cliques) clique.measured = any_time();
       if (random.between(0, 4) == 0) round.mixing.clear();
       if (random.between(0, 2) == 0)
-        round.absences.push_back({int(random.between(0, 8)), int(random.between(0, 8)),
-                                  ChunkId(random.between(0, UINT32_MAX)),
-                                  ChunkId(random.between(0, UINT32_MAX))});
+        round.absences.push_back(
+            {{int(random.between(0, 8)), ChunkId(random.between(0, UINT32_MAX)),
+              ChunkId(random.between(0, UINT32_MAX))},
+             IslandId(random.between(0, 8))});
     }
     for (LaneOutcome& lane : outcome.lanes) {
       lane.bytes = {random.between(0, INT64_MAX)};

@@ -17,7 +17,7 @@ std::span<const Absence> AbsenceAccount::of(const ReceivedRound& round, ChunkId 
   for (int bit = 0; bit < spec.members; ++bit)
     if (all[std::size_t(bit)].chunks > 0) {
       absences_[absent] = all[std::size_t(bit)];
-      absences_[absent++].member = bit;
+      absences_[absent++].contributor = bit;
     }
   return std::span(absences_).first(absent);
 }

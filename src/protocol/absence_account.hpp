@@ -4,16 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "base/absence.hpp"
 #include "protocol/received_rounds.hpp"
 
 namespace cotillion {
-
-// One contributor's absence from a round.
-struct Absence {
-  int member = 0;      // its bit
-  ChunkId chunks = 0;  // that lack it
-  ChunkId first_chunk = 0;
-};
 
 class AbsenceAccount {
  public:

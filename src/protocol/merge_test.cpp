@@ -144,7 +144,7 @@ TEST(Merge, WhatIsMissingIsNamed) {
   ASSERT_EQ(net.accounts(0).size(), 1u);
   ASSERT_EQ(net.accounts(0)[0].absences.size(), 1u);
   const Absence absence = net.accounts(0)[0].absences[0];
-  EXPECT_EQ(absence.member, 2);
+  EXPECT_EQ(absence.contributor, 2);
   EXPECT_EQ(absence.chunks, 4u);  // 64 floats in packets of 16
   EXPECT_EQ(absence.first_chunk, 0u);
   for (const ContributorMask mask : net.receiver(0).contributors(1)) EXPECT_EQ(mask, 0b010u);

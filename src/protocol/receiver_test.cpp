@@ -98,7 +98,7 @@ TEST(Receiver, WhatIsMissingAtTheDeadlineIsReportedExactly) {
   EXPECT_EQ(island.closed.at(0).second, kEnd.ps);
   ASSERT_EQ(island.absent.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(island.absent[i].member, int(i) + 1);
+    EXPECT_EQ(island.absent[i].contributor, int(i) + 1);
     EXPECT_EQ(island.absent[i].chunks, i == 2 ? 2u : 1u);
     EXPECT_EQ(island.absent[i].first_chunk, i == 2 ? 2u : 6u);
   }

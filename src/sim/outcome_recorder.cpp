@@ -39,10 +39,11 @@ void OutcomeRecorder::on_round_closed(Instant, SimulatedIsland& island, RoundId 
   CliqueOutcome& clique = seen.cliques[std::size_t(part.spec.clique)];
   for (const Absence& absence : absences) {
     clique.complete = false;
-    missed_.push_back({turn_,
-                       round,
-                       {island.id(), part.clique[std::size_t(absence.member)], absence.chunks,
-                        absence.first_chunk}});
+    missed_.push_back(
+        {turn_,
+         round,
+         {{part.clique[std::size_t(absence.contributor)], absence.chunks, absence.first_chunk},
+          island.id()}});
   }
   if (part.spec.expected == 0) return;
   const Instant last = island.true_time(island.receiver().last_placed(round));
@@ -117,7 +118,7 @@ void OutcomeRecorder::note_silence() {
       const RoundAssignment part = assignment_.part(round.round, island, kOrigin);
       if (part.spec.expected == 0 || closed_.count({round.round, island}) > 0) continue;
       round.cliques[std::size_t(part.spec.clique)].complete = false;
-      round.absences.push_back({island, island, assignment_.job_chunks(), 0});
+      round.absences.push_back({{island, assignment_.job_chunks(), 0}, island});
     }
 }
 

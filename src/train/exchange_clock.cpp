@@ -25,7 +25,7 @@ bool hears_nobody(const CorrectionAccount& account) {
                            std::min<std::size_t>(account.absent, account.absences.size()));
   return account.members > 1 && absences.size() + 1 == account.members &&
          std::all_of(absences.begin(), absences.end(),
-                     [&](const CorrectionAbsence& one) { return one.chunks == account.chunks; });
+                     [&](const Absence& one) { return one.chunks == account.chunks; });
 }
 
 }  // namespace

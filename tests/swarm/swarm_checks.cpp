@@ -283,7 +283,7 @@ void SwarmChecks::on_round_closed(Instant now, SimulatedIsland& simulated, Round
     if (absence.chunks == 0) continue;
     ++tally_.absences;
     const auto same = [&](const Absence& other) {
-      return other.member == absence.member && other.chunks == absence.chunks &&
+      return other.contributor == absence.contributor && other.chunks == absence.chunks &&
              other.first_chunk == absence.first_chunk;
     };
     if (listed >= absences.size() || !same(absences[listed]))

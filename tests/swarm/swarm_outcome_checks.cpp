@@ -64,7 +64,7 @@ void SwarmChecks::check_accounts(const RoundOutcome& round) {
                                         }))
       fail("outcomes name who gave no account", name(island, round.round));
     for (const Absence& absence : here.absences) {
-      const IslandId from = here.part.clique[std::size_t(absence.member)];
+      const IslandId from = here.part.clique[std::size_t(absence.contributor)];
       const auto same = [&](const AbsenceOutcome& other) {
         return other.receiver == island && other.contributor == from &&
                other.chunks == absence.chunks && other.first_chunk == absence.first_chunk;

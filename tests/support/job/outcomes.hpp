@@ -71,7 +71,7 @@ inline void lose_one(Outcome& outcome, ChunkId chunks = 7) {
   const auto n = std::size_t(std::sqrt(double(round.mixing.size())));
   for (const IslandId island : clique.islands) {
     if (island == lost) continue;
-    round.absences.push_back({island, lost, chunks, 3});
+    round.absences.push_back({{lost, chunks, 3}, island});
     double& from = round.mixing[std::size_t(island) * n + std::size_t(lost)];
     round.mixing[std::size_t(island) * n + std::size_t(island)] += from;
     from = 0;

@@ -194,9 +194,9 @@ void NetDriver::compare(int island) {
       if (listed >= account.absences.size())
         return expect(false, name(island, account.round, first) + ": an absence is not reported");
       const Absence& absence = account.absences[listed++];
-      expect(
-          absence.member == int(bit) && absence.chunks == lacking && absence.first_chunk == first,
-          name(island, account.round, first) + ": an absence is reported wrong");
+      expect(absence.contributor == int(bit) && absence.chunks == lacking &&
+                 absence.first_chunk == first,
+             name(island, account.round, first) + ": an absence is reported wrong");
     }
     expect(listed == account.absences.size(), "an absence that is none");
   }
