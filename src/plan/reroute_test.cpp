@@ -19,7 +19,7 @@ namespace {
 using testing::floor_of;
 using testing::with_memory;
 
-constexpr Bytes kPlenty{32'000'000'000};
+constexpr Bytes kEdgeMemory{32'000'000'000};
 
 Plan plan_with_routes(const NetworkModel& network, const std::string& schedule) {
   PlanSettings settings;
@@ -28,14 +28,14 @@ Plan plan_with_routes(const NetworkModel& network, const std::string& schedule) 
 }
 
 TEST(Reroute, AllToAllOfNineCitiesReachesTheBoundOfAnyWholeSchedule) {
-  const auto nine = testing::nine_cities(kPlenty);
+  const auto nine = testing::nine_cities(kEdgeMemory);
   const Plan plan = plan_with_routes(nine->network, "all-to-all");
   EXPECT_NEAR(plan.round.ms(), 516.2, 1e-9);
   EXPECT_NEAR(plan.staleness().ms(), 774.3, 1e-9);
 }
 
 TEST(Reroute, IsNeverWorseThanTheShortestWays) {
-  for (const Bytes memory : {Bytes{0}, Bytes{100'000'000}, kPlenty}) {
+  for (const Bytes memory : {Bytes{0}, Bytes{100'000'000}, kEdgeMemory}) {
     const auto nine = testing::nine_cities(memory);
     for (const char* name : {"triangles", "pairs", "regional", "all-to-all", "grid:3x3"}) {
       const auto schedule = named_schedule(name, nine->map, nine->routes);
