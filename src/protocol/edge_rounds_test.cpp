@@ -52,7 +52,8 @@ TEST(EdgeRounds, ARoundIsFoundUntilItsPlaceIsTaken) {
     RoundSpec round = equal_round(number, 4, 0);
     round.epoch = int(number);
     round.first_deadline = round.last_deadline = {std::int64_t(number)};
-    EXPECT_EQ(&rounds.open(round, 10, 0), rounds.find(number));
+    const EdgeRound& opened = rounds.open(round, 10, 0);
+    EXPECT_EQ(rounds.find(number), &opened);
   }
   EXPECT_FALSE(rounds.may_follow(8));
   EXPECT_EQ(rounds.next_deadline(), Instant{7});
