@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kSlowerMost = 24;         // times that streams are slowed for a lane too full
 constexpr double kLaneRounding = 1e-9;  // relative
+constexpr double kPicosecond = 1;       // times are sums of doubles
 
 bool is_streamed(Objective objective) {
   return objective == Objective::kPaperStreamed || objective == Objective::kSquaredStreamed;
@@ -160,8 +161,10 @@ class Overlapping {
     for (const Objective objective : kObjectives) {
       const bool squared =
           objective == Objective::kSquared || objective == Objective::kSquaredStreamed;
-      const RealDuration delay =
-          is_streamed(objective) ? delay_at(settings_.fragments) : delay_at(1);
+      // Whole copies that would have to be made before the last ones are merged never settle.
+      const RealDuration delay = is_streamed(objective) ? delay_at(settings_.fragments)
+                                 : holds_whole()        ? delay_at(1)
+                                                        : RealDuration::from_ps(kInfinity);
       plan_.objectives.push_back(length * ((squared ? mixing_.area_squared : mixing_.area) - 0.5) +
                                  delay);
     }
@@ -180,6 +183,25 @@ class Overlapping {
         longest = std::max(longest, last - first + clique.serialisation.ps / fragments);
       }
     return RealDuration::from_ps(longest);
+  }
+
+  // Whether every island has merged all of a round before it copies again.
+  [[nodiscard]] bool holds_whole() const {
+    std::vector<double> first(network_.map().islands.size(), kInfinity);  // of a period
+    std::vector<double> merged(first.size(), -kInfinity);
+    for (const PlannedRound& round : plan_.rounds)
+      for (const PlannedClique& clique : round.cliques)
+        for (std::size_t i = 0; i < clique.streams.size(); ++i) {
+          const auto island = std::size_t(clique.islands[i]);
+          const double copy = round.start.ps + clique.streams[i].offset.ps;
+          if (copy < merged[island] - kPicosecond) return false;
+          first[island] = std::min(first[island], copy);
+          merged[island] = round.start.ps + clique.sums[i].ps + clique.serialisation.ps;
+        }
+    const double period = plan_.mean_length().ps * double(plan_.rounds.size());
+    for (std::size_t i = 0; i < first.size(); ++i)
+      if (first[i] + period < merged[i] - kPicosecond) return false;
+    return true;
   }
 
   const NetworkModel& network_;

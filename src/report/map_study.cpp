@@ -13,6 +13,7 @@
 #include "report/figures.hpp"
 #include "report/map_drawing.hpp"
 #include "report/plan_report.hpp"
+#include "report/relaxation_figures.hpp"
 #include "report/search_figures.hpp"
 #include "report/timeline.hpp"
 
@@ -56,6 +57,7 @@ class MapStudyMaker {
     sweep_memory();
     draw_ladder();
     draw_timelines();
+    if (compare_.plan.relax.any()) draw_relaxations();
     return std::move(study_);
   }
 
@@ -354,6 +356,18 @@ class MapStudyMaker {
       to.paragraphs.push_back(fmt::format("{}, round {}.", name, longest + 1));
       add(to, "timeline-" + file_name(name), timeline_svg(network_, stepped->plan, longest));
     }
+  }
+
+  void draw_relaxations() {
+    say("relaxations");
+    Section& to = section("Beyond the core model", {});
+    if (found() != nullptr) to.paragraphs.push_back(bound_words(*found()));
+    std::vector<Schedule> schedules;
+    for (const Stepped& stepped : stepped_) schedules.push_back(stepped.schedule);
+    add(to, "relaxations", bars_svg(relaxation_bars(network_, schedules, compare_.plan)));
+    for (const Stepped& each : stepped_)
+      if (each.plan.overlapped)
+        return add(to, "overlap", overlap_timeline_svg(network_, each.plan, 0));
   }
 
   static std::string file_name(std::string name) {

@@ -117,7 +117,10 @@ std::string relaxed_text(const NetworkModel& network, const Plan& plan) {
   text += "exact ms:     ";
   const std::vector<RealDuration> exact = exact_staleness(network, plan);
   for (const Objective objective : kObjectives)
-    text += fmt::format("  {} {:.1f}", to_name(objective), exact[std::size_t(objective)].ms());
+    text +=
+        std::isinf(exact[std::size_t(objective)].ps)
+            ? fmt::format("  {} –", to_name(objective))
+            : fmt::format("  {} {:.1f}", to_name(objective), exact[std::size_t(objective)].ms());
   return text + "  (counted from every copy and merge)\n";
 }
 
@@ -158,7 +161,7 @@ std::string verdict_text(const NetworkModel& network, const Plan& plan) {
       const double steps = plan.steps_per_round();
       text += fmt::format("H = {:.2f} local steps of {} a round", steps,
                           to_text(plan.settings.step_time));
-      if (!plan.settings.whole_steps && std::ceil(steps) != steps)
+      if (!plan.settings.whole_steps && !plan.settings.relax.any() && std::ceil(steps) != steps)
         text += fmt::format("; --whole-steps starts rounds every {:.1f} ms, {:.0f} steps",
                             std::ceil(steps) * plan.settings.step_time.ms(), std::ceil(steps));
       text += "\n";

@@ -18,7 +18,8 @@ std::vector<StreamArrival> arrivals_at(const NetworkModel& network, const Planne
     StreamArrival arrival;
     arrival.sender = stream.sender;
     arrival.sent = stream.offset;
-    arrival.first = stream.offset + RealDuration(network.latency(island, stream.sender));
+    for (const Arrival& there : stream.receivers)
+      if (there.receiver == island) arrival.first = stream.offset + RealDuration(there.latency);
     arrival.payload = double(stream.payload.count);
     arrival.last =
         arrival.first +

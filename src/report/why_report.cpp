@@ -25,6 +25,7 @@ std::string change_text(double ms) {
 
 std::string certificate_rounds_text(const SearchResult& result, const Why& why) {
   if (result.plan.round.ps == 0) return "Nobody has to meet anybody.";
+  if (result.plan.settings.relax.any()) return "";
   std::string binding, spare;
   for (std::size_t r = 0; r < why.spare.size(); ++r) {
     if (why.spare[r] < result.plan.round * 1e-9)

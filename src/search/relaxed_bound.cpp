@@ -2,6 +2,7 @@
 // hear from within it, e₁(f) ≥ (N − Σ n_i(f)/N)/(N − 1) what a round leaves whose cliques fly no
 // longer than f (and its square root's like for the squared curve: a row of n_i equal shares).
 //
+// Rounds of one length: T ≥ S + f and J = T(A + ½) ≥ T(1½ + e₁(f)); streamed, T(½ + e₁(f)) + f.
 // Overlapping rounds: J = S(A − ½) + d ≥ S(½ + e₁(f)) + f for the longest flight f of the schedule,
 // and S more where copies are whole.
 // Rounds of their own lengths: round p of length T_p reaches no further than T_p − S, and
@@ -71,18 +72,43 @@ class Reach {
   std::vector<double> flights_;  // of each island to each other, the longer way of both
 };
 
-LowerBound overlapping(const Reach& reach, bool whole) {
+// The least, over longest flights, of the objective for rounds of some length and a delay beside.
+template <class Value>
+LowerBound least_of_flights(const Reach& reach, double& at, Value value_of) {
   LowerBound bound{RealDuration::from_ps(kInfinity), {}, 1, ""};
-  double at = 0;
   for (const double flight : reach.flights()) {
     const double left = reach.left(flight);
-    const double value = reach.passes() * ((whole ? 1.5 : 0.5) + left) + flight;
+    const double value = value_of(flight, left);
     if (value >= bound.value.ps) continue;
     bound.value = RealDuration::from_ps(value);
     bound.length = RealDuration::from_ps(reach.passes());
     bound.area = 1 + left;
     at = flight;
   }
+  return bound;
+}
+
+// Rounds of one length, T ≥ S + f.
+LowerBound of_equal_lengths(const Reach& reach, bool whole) {
+  double at = 0;
+  LowerBound bound = least_of_flights(reach, at, [&](double flight, double left) {
+    const double length = reach.passes() + flight;
+    return whole ? length * (1.5 + left) : length * (0.5 + left) + flight;
+  });
+  bound.length = RealDuration::from_ps(reach.passes() + at);
+  bound.reason = fmt::format(
+      "Rounds of {} leave at least {:.0f} % of the disagreement: streams take {} to pass the "
+      "fastest access links and fly {}.",
+      to_text(bound.length), 100 * (bound.area - 1), to_text(RealDuration::from_ps(reach.passes())),
+      to_text(RealDuration::from_ps(at)));
+  return bound;
+}
+
+LowerBound overlapping(const Reach& reach, bool whole) {
+  double at = 0;
+  LowerBound bound = least_of_flights(reach, at, [&](double flight, double left) {
+    return reach.passes() * ((whole ? 1.5 : 0.5) + left) + flight;
+  });
   bound.reason = fmt::format(
       "Streams take {} to pass the fastest access links; cliques that fly {} at most leave {:.0f} "
       "% of the disagreement after a round. That bounds the objective's formula where nobody "
@@ -192,7 +218,9 @@ LowerBound relaxed_bound(const NetworkModel& network, const PlanSettings& settin
   if (settings.relax.overlap || (settings.relax.lengths && !whole))
     return overlapping(reach, whole);
   if (settings.relax.lengths) return of_lengths(reach);
-  return lower_bound(ideal, score, Rules(ideal, constraints), stop);
+  const LowerBound gathered = lower_bound(ideal, score, Rules(ideal, constraints), stop);
+  LowerBound reached = of_equal_lengths(reach, whole);
+  return gathered.value > reached.value ? gathered : reached;
 }
 
 }  // namespace cotillion

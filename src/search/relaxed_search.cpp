@@ -1,6 +1,7 @@
 #include "search/relaxed_search.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/infinity.hpp"
 #include "plan/overlap.hpp"
@@ -21,7 +22,10 @@ class RelaxedSearch {
       : network_(network),
         settings_(settings),
         workers_(workers),
-        rules_(network, settings.constraints) {}
+        rules_(network, settings.constraints),
+        ideal_map_(without_full_links(network.map())),
+        ideal_routes_(ideal_map_),
+        ideal_(ideal_map_, ideal_routes_, network.settings()) {}
 
   SearchResult run() {
     SearchSettings plain = settings_;
@@ -38,12 +42,8 @@ class RelaxedSearch {
     overlapping.plan.objective = streamed(settings_.plan.objective);
     const bool overlap = settings_.plan.relax.overlap;
     if (overlap) gather(search_once(network_, overlapping, workers_));
-    if (settings_.plan.relax.routes) {
-      const Map map = without_full_links(network_.map());
-      const Routes routes(map);
-      const NetworkModel ideal(map, routes, network_.settings());
-      gather(search_once(ideal, overlap ? overlapping : plain, workers_));
-    }
+    if (settings_.plan.relax.routes)
+      gather(search_once(ideal_, overlap ? overlapping : plain, workers_));
     choose();
     descend();
     finish();
@@ -73,12 +73,20 @@ class RelaxedSearch {
     if (&found != &result_) result_.evaluated += found.evaluated;
   }
 
+  // What it would be worth if no link were ever full and no memory short: never more than it is.
+  [[nodiscard]] RealDuration least(const Schedule& schedule) const {
+    PlanSettings plan = settings_.plan;
+    plan.relax.routes = false;
+    return make_plan(ideal_, schedule, plan).staleness();
+  }
+
   // Plans it with the relaxations; true where it is the best so far. A period played backwards
   // mixes alike, and where rounds have lengths of their own it costs something else.
   bool consider(Schedule schedule) {
     bool better = false;
     for (int backwards = 0; backwards < (schedule.rounds.size() > 2 ? 2 : 1); ++backwards) {
       schedule.name = kBestFound;
+      if (least(schedule) >= best()) break;
       Plan plan = make_plan(network_, schedule, settings_.plan);
       ++result_.evaluated;
       if (plan.feasible && plan.staleness() < best()) {
@@ -94,11 +102,15 @@ class RelaxedSearch {
     return result_.found && has_plan_ ? result_.plan.staleness() : RealDuration::from_ps(kInfinity);
   }
 
+  // The most promising first; of those, the shortest.
   void choose() {
-    for (std::size_t k = 0; k < finalists_.size(); ++k) {
-      if (has_plan_ && stopped()) return;
+    std::vector<std::pair<RealDuration, std::size_t>> order;
+    for (std::size_t k = 0; k < finalists_.size(); ++k) order.emplace_back(least(finalists_[k]), k);
+    std::sort(order.begin(), order.end());
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      if (has_plan_ && (stopped() || std::get<0>(order[k]) >= best())) return;
       tell(k);
-      has_plan_ = consider(finalists_[k]) || has_plan_;
+      has_plan_ = consider(finalists_[std::get<2>(order[k])]) || has_plan_;
     }
   }
   void tell(std::size_t finalist) {
@@ -183,6 +195,9 @@ class RelaxedSearch {
   const SearchSettings& settings_;
   Workers& workers_;
   Rules rules_;
+  const Map ideal_map_;
+  const Routes ideal_routes_;
+  const NetworkModel ideal_;
   std::vector<Schedule> finalists_;
   bool has_plan_ = false;  // a relaxed one
   SearchResult result_;

@@ -156,13 +156,18 @@ Why why(const NetworkModel& network, const SearchSettings& settings, const Searc
         WhyCare care, Workers& workers) {
   Why answer;
   answer.baseline = result.plan.staleness();
-  for (const PlannedRound& round : result.plan.rounds)
-    answer.spare.push_back(result.plan.round - round.planned);
-  const Rules rules(network, settings.constraints);
-  const Score score(network, settings.plan);
-  CliqueCache cache(network, settings.plan.fragments);
-  answer.alternatives =
-      neighbours_of(network, score, rules, result.schedule, cache, kLooks, settings.stop);
+  if (settings.plan.relax.any()) {
+    // Neighbours are priced by the core model, and no round waits for the longest.
+    care = WhyCare::kBinding;
+  } else {
+    for (const PlannedRound& round : result.plan.rounds)
+      answer.spare.push_back(result.plan.round - round.planned);
+    const Rules rules(network, settings.constraints);
+    const Score score(network, settings.plan);
+    CliqueCache cache(network, settings.plan.fragments);
+    answer.alternatives =
+        neighbours_of(network, score, rules, result.schedule, cache, kLooks, settings.stop);
+  }
 
   Asker asker(network, settings, result, care);
   std::vector<Question> questions = asker.questions();
