@@ -137,8 +137,7 @@ class MapStudyMaker {
   }
 
   [[nodiscard]] std::string how_good() const {
-    if (found()->certified)
-      return fmt::format("certified as the best of all with periods up to {}", found()->period_max);
+    if (found()->certified) return "certified as the best of all given " + proven_class(*found());
     if (found()->bound.ps > 0)
       return fmt::format("{:.1f} % above what nothing can pass", 100 * found()->gap());
     return "with no bound below it";

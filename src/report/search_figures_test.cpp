@@ -70,9 +70,10 @@ TEST(SearchFigure, SaysWhetherItIsProvenAndWhetherItWasStopped) {
   SearchResult result = found(Objective::kSquared);
   result.certified = true;
   result.class_size = 3615;
-  result.period_max = 3;
+  result.period_max = result.period_proven = 3;
   EXPECT_THAT(search_figure(result).caption,
-              HasSubstr("Certified optimal (squared) for periods up to 3: all 3,615"));
+              HasSubstr("Certified optimal (squared) given shortest trees, rounds of one length "
+                        "and periods up to 3: all 3,615"));
   result.stopped = true;
   EXPECT_THAT(search_figure(result).caption, HasSubstr("stopped early"));
   const Chart nothing = search_figure({});

@@ -54,6 +54,13 @@ Json time_json(RealDuration time) {
   return number_or_null(time.ms());
 }
 
+// A sentence, for the class has no other name.
+Json class_json(const SearchResult& result) {
+  if (!result.found || result.period_proven == 0) return nullptr;
+  return fmt::format("Given {}, no allowed schedule is better than {} ({}).", proven_class(result),
+                     time_text(result.plan.staleness()), to_name(result.plan.settings.objective));
+}
+
 Json plan_summary(const NetworkModel& network, const Plan* plan) {
   if (plan == nullptr) return nullptr;
   Json rounds = Json::array();
@@ -108,15 +115,13 @@ std::string progress_text(const SearchProgress& progress, double moves_per_secon
 
 std::string verdict_text(const SearchResult& result) {
   if (result.certified)
-    return fmt::format(
-        "certified optimal ({}) for periods up to {}: all {} schedules ruled out or priced",
-        to_name(result.plan.settings.objective), result.period_max, count_text(result.class_size));
+    return fmt::format("certified optimal ({}) given {}: all {} schedules ruled out or priced",
+                       to_name(result.plan.settings.objective), proven_class(result),
+                       count_text(result.class_size));
   std::string text;
   if (result.period_proven > 0)
-    text = fmt::format(
-        "Proven the best of periods up to {} only: too much is left to rule out "
-        "for {}. ",
-        result.period_proven, result.period_max);
+    text = fmt::format("Proven the best given {}; too much is left to rule out for {}. ",
+                       proven_class(result), result.period_max);
   if (result.bound.ps > 0)
     return text + fmt::format("lower bound {}, gap {:.1f} %. {}", time_text(result.bound),
                               100 * result.gap(), result.bound_reason);
@@ -126,7 +131,7 @@ std::string verdict_text(const SearchResult& result) {
 std::string search_text(const SearchResult& result, const SearchConduct& conduct) {
   std::string text;
   if (conduct.interrupted) text += "stopped early: best so far\n";
-  text += result.certified ? verdict_text(result) + "\n" : wrapped(verdict_text(result));
+  text += wrapped(verdict_text(result));
   text += seeds_text(result);
   if (!conduct.budget.empty())
     text += fmt::format(
@@ -151,6 +156,7 @@ Json search_json(const SearchResult& result, const SearchConduct& conduct) {
             {"period_proven", result.period_proven},
             {"objective", result.found ? Json(to_name(result.plan.settings.objective)) : nullptr},
             {"period_max", result.period_max},
+            {"class", class_json(result)},
             {"class_size", result.certified ? Json(result.class_size) : Json(nullptr)},
             {"bound_ms", result.bound.ps > 0 ? time_json(result.bound) : Json(nullptr)},
             {"gap", result.found && result.bound.ps > 0 ? number_or_null(result.gap()) : nullptr},

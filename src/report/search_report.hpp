@@ -26,9 +26,9 @@ struct SearchConduct {
 // "annealing, lap 3 of 12: 1231.2 ms, at least 988.0 ms (gap 24.6 %), 512,000 moves/s".
 [[nodiscard]] std::string progress_text(const SearchProgress& progress, double moves_per_second);
 
-// How good the answer is, without an end of line: "certified optimal (paper) for periods up to 3:
-// all 3,615 schedules ruled out or priced", or the bound with its gap and reason. Requires a found
-// plan.
+// How good the answer is, without an end of line: "certified optimal (paper) given shortest
+// trees, rounds of one length and periods up to 3: all 3,615 schedules ruled out or priced", or the
+// bound with its gap and reason. Requires a found plan.
 [[nodiscard]] std::string verdict_text(const SearchResult& result);
 
 // Lines that go under a found plan: proof or bound, what annealing gained, whether it would come

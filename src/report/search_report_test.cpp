@@ -53,14 +53,19 @@ TEST(SearchReport, ProgressLeavesOutWhatIsNotKnownYet) {
 
 TEST(SearchReport, ACertifiedAnswerNamesObjectivePeriodsAndClass) {
   Found found;
+  EXPECT_TRUE(search_json(found.result, {})["class"].is_null());
   found.result.certified = true;
-  found.result.period_max = 3;
+  found.result.period_max = found.result.period_proven = 3;
   found.result.class_size = 9.4567e12;
   EXPECT_THAT(search_text(found.result, {}),
-              HasSubstr("certified optimal (paper) for periods up to 3: all 9.46e12 schedules "
-                        "ruled out or priced\n"));
+              HasSubstr("certified optimal (paper) given shortest trees, rounds of one length and "
+                        "periods up to 3: all\n9.46e12 schedules ruled out or priced\n"));
+  EXPECT_THAT(search_json(found.result, {})["class"].get<std::string>(),
+              AllOf(HasSubstr("Given shortest trees, rounds of one length and periods up to 3, no "
+                              "allowed schedule is better than"),
+                    HasSubstr("ms (paper).")));
   found.result.class_size = 3615;
-  EXPECT_THAT(search_text(found.result, {}), HasSubstr("all 3,615 schedules"));
+  EXPECT_THAT(search_text(found.result, {}), HasSubstr("all\n3,615 schedules"));
 }
 
 TEST(SearchReport, WithoutProofThereIsABoundWithItsGapAndReason) {

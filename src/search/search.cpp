@@ -304,9 +304,9 @@ class Search {
     }
     if (result_.certified) {
       result_.bound = result_.plan.staleness();
-      result_.bound_reason = fmt::format(
-          "branch and bound over all {:.3g} schedules of periods up to {} that are allowed",
-          result_.class_size, result_.period_max);
+      result_.bound_reason =
+          fmt::format("branch and bound over all {:.3g} allowed schedules, given {}",
+                      result_.class_size, proven_class(result_));
     }
     if (!result_.found) return;
     COTILLION_CHECK(rules_.allows(result_.schedule));
@@ -346,6 +346,12 @@ class Search {
 
 double SearchResult::gap() const {
   return bound.ps > 0 ? plan.staleness().ps / bound.ps - 1 : kInfinity;
+}
+
+std::string proven_class(const SearchResult& result) {
+  if (result.period_proven == 0) return "";
+  return fmt::format("shortest trees, rounds of one length and periods up to {}",
+                     result.period_proven);
 }
 
 SearchResult search_once(const NetworkModel& network, const SearchSettings& settings,

@@ -74,7 +74,7 @@ struct SearchResult {
   Plan plan;
   RealDuration bound;          // no allowed schedule is better; the staleness itself when certified
   std::string bound_reason;    // in words
-  bool certified = false;      // the best of all allowed schedules of periods up to `period_max`
+  bool certified = false;      // the best of its class, with periods up to `period_max`
   int period_proven = 0;       // the best of all periods up to this one, where that was tried
   int period_max = 0;          // of what was searched
   double class_size = 0;       // when certified: schedules ruled out or priced
@@ -88,6 +88,10 @@ struct SearchResult {
 
   [[nodiscard]] double gap() const;  // relative, of the staleness above the bound
 };
+
+// What a proof takes as given, which names the class of schedules that it covers: "shortest trees,
+// rounds of one length and periods up to 3". Empty where nothing is proven.
+[[nodiscard]] std::string proven_class(const SearchResult& result);
 
 [[nodiscard]] SearchResult search(const NetworkModel& network, const SearchSettings& settings,
                                   Workers& workers);
