@@ -56,9 +56,9 @@ Json time_json(RealDuration time) {
 
 // A sentence, for the class has no other name.
 Json class_json(const SearchResult& result) {
-  if (!result.found || result.period_proven == 0) return nullptr;
+  if (!result.proven) return nullptr;
   return fmt::format("Given {}, no allowed schedule is better than {} ({}).", proven_class(result),
-                     time_text(result.plan.staleness()), to_name(result.plan.settings.objective));
+                     time_text(*result.proven), to_name(result.plan.settings.objective));
 }
 
 Json plan_summary(const NetworkModel& network, const Plan* plan) {
@@ -99,6 +99,16 @@ std::string labelled(const std::string& label, const std::string& text) {
   return result;
 }
 
+bool all_proven(const SearchResult& result) {
+  return result.proven && result.period_proven == result.period_max;
+}
+
+std::string longer_text(const SearchResult& result) {
+  if (result.period_annealed <= result.period_max) return "";
+  return fmt::format("; annealing found nothing better in periods up to {}",
+                     result.period_annealed);
+}
+
 }  // namespace
 
 std::string progress_text(const SearchProgress& progress, double moves_per_second) {
@@ -115,13 +125,20 @@ std::string progress_text(const SearchProgress& progress, double moves_per_secon
 
 std::string verdict_text(const SearchResult& result) {
   if (result.certified)
-    return fmt::format("certified optimal ({}) given {}: all {} schedules ruled out or priced",
+    return fmt::format("certified optimal ({}) given {}: all {} schedules ruled out or priced{}",
                        to_name(result.plan.settings.objective), proven_class(result),
-                       count_text(result.class_size));
+                       count_text(result.class_size), longer_text(result));
   std::string text;
-  if (result.period_proven > 0)
-    text = fmt::format("Proven the best given {}; too much is left to rule out for {}. ",
-                       proven_class(result), result.period_max);
+  if (all_proven(result))
+    text = fmt::format(
+        "The best of periods up to {} is proven ({}), given shortest trees and rounds of one "
+        "length; a longer one was found ({}). ",
+        result.period_max, time_text(*result.proven), time_text(result.plan.staleness()));
+  else if (result.period_proven > 0)
+    text = fmt::format(
+        "Nothing is better given {}: that is proven; for {} too much is left to "
+        "rule out. ",
+        proven_class(result), result.period_max);
   if (result.bound.ps > 0)
     return text + fmt::format("lower bound {}, gap {:.1f} %. {}", time_text(result.bound),
                               100 * result.gap(), result.bound_reason);
@@ -147,7 +164,7 @@ std::string nothing_found_text(const SearchResult& result, const SearchConduct& 
   return fmt::format(
       "no schedule was found that is allowed, feasible and settles, in periods of up to {}; give "
       "edges more memory, or drop a constraint",
-      counted(std::size_t(std::max(0, result.period_max)), "round"));
+      counted(std::size_t(std::max(0, result.period_annealed)), "round"));
 }
 
 Json search_json(const SearchResult& result, const SearchConduct& conduct) {
@@ -157,7 +174,9 @@ Json search_json(const SearchResult& result, const SearchConduct& conduct) {
             {"objective", result.found ? Json(to_name(result.plan.settings.objective)) : nullptr},
             {"period_max", result.period_max},
             {"class", class_json(result)},
-            {"class_size", result.certified ? Json(result.class_size) : Json(nullptr)},
+            {"proven_ms", result.proven ? time_json(*result.proven) : Json(nullptr)},
+            {"period_annealed", result.period_annealed},
+            {"class_size", all_proven(result) ? Json(result.class_size) : Json(nullptr)},
             {"bound_ms", result.bound.ps > 0 ? time_json(result.bound) : Json(nullptr)},
             {"gap", result.found && result.bound.ps > 0 ? number_or_null(result.gap()) : nullptr},
             {"bound_reason", result.bound_reason},

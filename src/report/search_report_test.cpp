@@ -56,6 +56,7 @@ TEST(SearchReport, ACertifiedAnswerNamesObjectivePeriodsAndClass) {
   EXPECT_TRUE(search_json(found.result, {})["class"].is_null());
   found.result.certified = true;
   found.result.period_max = found.result.period_proven = 3;
+  found.result.proven = found.result.plan.staleness();
   found.result.class_size = 9.4567e12;
   EXPECT_THAT(search_text(found.result, {}),
               HasSubstr("certified optimal (paper) given shortest trees, rounds of one length and "
@@ -66,6 +67,34 @@ TEST(SearchReport, ACertifiedAnswerNamesObjectivePeriodsAndClass) {
                     HasSubstr("ms (paper).")));
   found.result.class_size = 3615;
   EXPECT_THAT(search_text(found.result, {}), HasSubstr("all\n3,615 schedules"));
+}
+
+TEST(SearchReport, SaysWhetherLongerPeriodsThanAreProvenAreBetter) {
+  Found found;
+  found.result.period_max = found.result.period_proven = 3;
+  found.result.period_annealed = 8;
+  found.result.proven = found.result.plan.staleness() * 1.25;
+  found.result.class_size = 3615;
+  EXPECT_THAT(verdict_text(found.result),
+              AllOf(HasSubstr("The best of periods up to 3 is proven ("),
+                    HasSubstr("), given shortest trees and rounds of one length; a longer one was "
+                              "found ("),
+                    HasSubstr("lower bound"), Not(HasSubstr("certified"))));
+  const Json json = search_json(found.result, {});
+  EXPECT_EQ(json["period_annealed"], 8);
+  EXPECT_EQ(json["proven_ms"], found.result.proven->ms());
+  EXPECT_EQ(json["class_size"], 3615);
+
+  found.result.certified = true;
+  EXPECT_THAT(verdict_text(found.result),
+              HasSubstr("priced; annealing found nothing better in periods up to 8"));
+
+  found.result.certified = false;
+  found.result.period_proven = 2;
+  EXPECT_THAT(verdict_text(found.result),
+              HasSubstr("Nothing is better given shortest trees, rounds of one length and periods "
+                        "up to 2: that is proven; for 3 too much is left to rule out. lower"));
+  EXPECT_TRUE(search_json(found.result, {})["class_size"].is_null());
 }
 
 TEST(SearchReport, WithoutProofThereIsABoundWithItsGapAndReason) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "base/check.hpp"
 #include "base/infinity.hpp"
@@ -27,11 +28,12 @@ constexpr int kWalksMax = 8;  // in a lap; one is long before there are two
 constexpr int kWalksMin = 2;
 constexpr std::int64_t kStepsOfLong =
     500;  // per pair of islands: a walk worth starting beside others
-constexpr std::int64_t kStepsToCool = 4'000;      // per island: enough to start hot
-constexpr int kSeedsAlways = 5;                   // priced even when stopped at once
-constexpr int kPoolSeeds = 12;                    // whose rounds may be taken over whole
-constexpr int kKept = 8;                          // incumbents that are remembered
-constexpr double kMeasuredTo = 0.01;              // the annealer's areas, at worst
+constexpr std::int64_t kStepsToCool = 4'000;  // per island: enough to start hot
+constexpr int kSeedsAlways = 5;               // priced even when stopped at once
+constexpr int kPoolSeeds = 12;                // whose rounds may be taken over whole
+constexpr int kKept = 8;                      // incumbents that are remembered
+constexpr double kMeasuredTo = 0.01;          // the annealer's areas, at worst
+constexpr double kAlike = 1e-9;               // closer than this, relatively: one schedule, twice
 constexpr std::int64_t kLooksOfDescent = 20'000;  // at neighbours, for each step down
 // How much worse a step may be, relatively, at the start and at the end of a walk: from a seed,
 // and from what has been found.
@@ -69,10 +71,12 @@ class Search {
                                                       settings.plan.relax.overlap));
     small_ = network.map().island_count() <= kSmallIslandsMax && settings.exact;
     // What is resumed may be longer than what we would look for.
-    int longest = small_ ? kExactPeriod : kAnnealedPeriod;
+    int longest = kAnnealedPeriod;
     for (const Schedule& start : settings.starts)
       longest = std::max(longest, int(start.rounds.size()));
-    result_.period_max = rules_.period_max(longest);
+    longest_ = rules_.period_max(longest);
+    result_.period_max = small_ ? rules_.period_max(kExactPeriod) : longest_;
+    result_.period_annealed = result_.period_max;
   }
 
   SearchResult run() {
@@ -80,6 +84,7 @@ class Search {
     bound();
     anneal(kLaps);
     prove();
+    anneal_longer();
     if (settings_.until_stopped && !result_.certified) anneal(std::numeric_limits<int>::max());
     descend();
     finish();
@@ -135,10 +140,10 @@ class Search {
   void price_seeds() {
     tell("seeds", 0, kInfinity);
     Random random(settings_.seed);
-    std::vector<Seed> seeds = make_seeds(pairs_, rules_, result_.period_max, *caches_[0], random,
-                                         [this] { return stopped(); });
+    std::vector<Seed> seeds = make_seeds(pairs_, rules_, result_.period_annealed, *caches_[0],
+                                         random, [this] { return stopped(); });
     for (const Schedule& start : settings_.starts)
-      if (rules_.allows(start) && int(start.rounds.size()) <= result_.period_max)
+      if (rules_.allows(start) && int(start.rounds.size()) <= result_.period_annealed)
         seeds.push_back({std::string(kResumedFamily), start});
     starts_.assign(seeds.size(), Standing{{}, kInfinity, kInfinity, kInfinity});
     workers_.run(int(seeds.size()), [&](int task, int worker) {
@@ -177,6 +182,7 @@ class Search {
     std::int64_t steps =
         settings_.steps > 0 ? settings_.steps : steps_for(network_.map().island_count());
     if (small_ && settings_.steps == 0) steps /= 32;  // the proof does the rest
+    if (small_ && settings_.steps > 0 && longest_ > result_.period_max) steps /= 2;  // and after it
     const std::int64_t islands = network_.map().island_count();
     const std::int64_t longest = kStepsOfLong * islands * islands * kLaps;
     walks_ = int(std::clamp<std::int64_t>(steps / longest, kWalksMin, kWalksMax));
@@ -200,9 +206,10 @@ class Search {
   }
 
   void run_lap(int lap, std::int64_t steps) {
-    const std::string doing = settings_.until_stopped
-                                  ? fmt::format("annealing, lap {}", lap + 1)
-                                  : fmt::format("annealing, lap {} of {}", lap + 1, kLaps);
+    const bool longer = result_.period_annealed > result_.period_max;
+    std::string doing = fmt::format("annealing{}, lap {}", longer ? " longer periods" : "",
+                                    longer ? lap + 1 - kLaps : lap + 1);
+    if (!settings_.until_stopped) doing += fmt::format(" of {}", kLaps);
     std::vector<Round> pool;
     const auto lend = [&](const Schedule& schedule) {
       for (const Round& round : schedule.rounds)
@@ -226,7 +233,7 @@ class Search {
       const double calm = std::min(1.0, double(steps) / (double(kStepsToCool) * islands));
       walking.hot = heat[0] * calm * (walk % kHotOneIn == kHotOneIn - 1 ? kHotter : 1);
       walking.cold = heat[1] * calm;
-      walking.period_max = result_.period_max;
+      walking.period_max = result_.period_annealed;
       Random random(settings_.seed * 1'000'003 + std::uint64_t(lap) * kWalksMax +
                     std::uint64_t(walk) + 1);
       walker.walk(walking, pool, random, [&] {
@@ -273,13 +280,27 @@ class Search {
     result_.certified = exact.period_proven == result_.period_max && !kept_.empty();
     COTILLION_CHECK(kept_.empty() || kept_[0].value <= to_beat.value * (1 + 1e-9));
     result_.class_size = exact.class_size;
-    if (result_.certified) result_.bound = RealDuration::from_ps(incumbent());
+    // What is pinned may fill a longer period: then there is no shorter one to speak of.
+    if (result_.period_proven > 0 && !kept_.empty() &&
+        int(kept_[0].schedule.rounds.size()) <= result_.period_max)
+      proven_ = kept_[0];
+    result_.certified = result_.certified && proven_;
     trace();
+  }
+
+  // A proof speaks of short periods only. Longer ones are annealed beside what it found.
+  void anneal_longer() {
+    if (longest_ <= result_.period_annealed || stopped()) return;
+    result_.period_annealed = longest_;
+    lap_ = kLaps;
+    price_seeds();
+    anneal(2 * kLaps);
   }
 
   // What no single step improves.
   void descend() {
-    if (result_.certified || kept_.empty() || stopped()) return;
+    if (kept_.empty() || stopped()) return;
+    if (result_.certified && kept_[0].schedule.rounds == proven_->schedule.rounds) return;
     tell("last steps", 0, kInfinity);
     keep(descended(network_, score_, rules_, kept_[0], *caches_[0], kLooksOfDescent,
                    [this] { return stopped(); }));
@@ -290,23 +311,21 @@ class Search {
     result_.stopped = stopped();
     if (settings_.frontier_points > 0 && !kept_.empty() && !result_.stopped) frontier();
     // What the annealer measured roughly is measured again by the planner itself.
-    for (std::size_t k = 0; k < kept_.size(); ++k) {
-      if (result_.found && (result_.stopped || kept_[k].value > kept_[0].value * (1 + kMeasuredTo)))
-        break;
-      kept_[k].schedule.name = kBestFound;
-      Plan plan = make_plan(network_, kept_[k].schedule, settings_.plan);
-      if (result_.found && plan.staleness().ps >= result_.plan.staleness().ps * (1 - 1e-12))
-        continue;
-      result_.found = true;
-      result_.schedule = kept_[k].schedule;
-      result_.plan = std::move(plan);
-      if (result_.certified) break;
+    if (proven_) {
+      measure(proven_->schedule);
+      result_.proven = result_.plan.staleness();
     }
+    for (std::size_t k = 0; k < kept_.size(); ++k) {
+      if (k > 0 && (result_.stopped || kept_[k].value > kept_[0].value * (1 + kMeasuredTo))) break;
+      measure(kept_[k].schedule);
+    }
+    if (int(result_.schedule.rounds.size()) > result_.period_max) result_.certified = false;
     if (result_.certified) {
       result_.bound = result_.plan.staleness();
       result_.bound_reason =
           fmt::format("branch and bound over all {:.3g} allowed schedules, given {}",
                       result_.class_size, proven_class(result_));
+      trace();
     }
     if (!result_.found) return;
     COTILLION_CHECK(rules_.allows(result_.schedule));
@@ -316,12 +335,22 @@ class Search {
     for (const Standing& kept : kept_) result_.finalists.push_back(kept.schedule);
   }
 
+  // By the planner itself. Of two that are alike the first stays.
+  void measure(Schedule schedule) {
+    schedule.name = kBestFound;
+    Plan plan = make_plan(network_, schedule, settings_.plan);
+    if (result_.found && plan.staleness().ps >= result_.plan.staleness().ps * (1 - kAlike)) return;
+    result_.found = true;
+    result_.schedule = std::move(schedule);
+    result_.plan = std::move(plan);
+  }
+
   void frontier() {
     std::vector<Schedule> starts;
     for (const Standing& kept : kept_) starts.push_back(kept.schedule);
     for (const SeedScore& family : result_.families) starts.push_back(family.schedule);
     result_.frontier = best_areas(network_, settings_, rules_, neighbourhood_, starts,
-                                  result_.period_max, caches_, workers_);
+                                  result_.period_annealed, caches_, workers_);
   }
 
   const NetworkModel& network_;
@@ -333,6 +362,8 @@ class Search {
   Neighbourhood neighbourhood_;
   std::vector<std::unique_ptr<CliqueCache>> caches_;  // by worker
   bool small_ = false;
+  int longest_ = 0;                 // period that is looked for at all
+  std::optional<Standing> proven_;  // what a proof has left standing
   std::int64_t told_ = 0;
   double seen_ = kInfinity;
   int lap_ = 0;

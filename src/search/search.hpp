@@ -1,14 +1,16 @@
 // Finds the schedule for a map, and says how good it is.
 //
 // Up to nine islands every schedule up to a period is covered by branch and bound, and the answer
-// is certified. Above, seeds of every family are priced and annealed from many starts; the answer
-// comes with a lower bound that no schedule can pass. The result depends on the seed and on the
-// number of steps, never on how many workers there are or how fast: walks are independent within
-// a lap, and incumbents cross only between laps.
+// is certified, unless annealing then finds a longer one that is better. Above, seeds of every
+// family are priced and annealed from many starts; the answer comes with a lower bound that no
+// schedule can pass. The result depends on the seed and on the number of steps, never on how many
+// workers there are or how fast: walks are independent within a lap, and incumbents cross only
+// between laps.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,16 +74,18 @@ struct SearchResult {
   bool found = false;  // otherwise nothing allowed is feasible and settles, or nothing was reached
   Schedule schedule;
   Plan plan;
-  RealDuration bound;          // no allowed schedule is better; the staleness itself when certified
-  std::string bound_reason;    // in words
-  bool certified = false;      // the best of its class, with periods up to `period_max`
-  int period_proven = 0;       // the best of all periods up to this one, where that was tried
-  int period_max = 0;          // of what was searched
-  double class_size = 0;       // when certified: schedules ruled out or priced
-  bool stopped = false;        // by `stop`, before the steps were done
-  std::int64_t steps = 0;      // of annealing, done
-  std::int64_t evaluated = 0;  // schedules looked at
-  std::vector<SeedScore> families;  // best first
+  RealDuration bound;        // no allowed schedule is better; when certified, none of its class
+  std::string bound_reason;  // in words
+  bool certified = false;    // the best of its class of periods up to `period_max`, none longer
+  int period_proven = 0;     // the best of all periods up to this one, where that was tried
+  int period_max = 0;        // of what a proof covers, or else of what was searched
+  int period_annealed = 0;   // longer ones are annealed after a proof
+  std::optional<RealDuration> proven;  // what nothing in the class that a proof covers beats
+  double class_size = 0;               // when certified: schedules ruled out or priced
+  bool stopped = false;                // by `stop`, before the steps were done
+  std::int64_t steps = 0;              // of annealing, done
+  std::int64_t evaluated = 0;          // schedules looked at
+  std::vector<SeedScore> families;     // best first
   std::vector<TracePoint> trace;
   std::vector<FrontierPoint> frontier;  // by length
   std::vector<Schedule> finalists;      // the best that were found, best first

@@ -66,9 +66,10 @@ TEST(SearchRules, AnswersObeyEveryConstraint) {
       ASSERT_TRUE(found.found) << floor->map.name;
       const Rules rules(floor->network, constraints);
       EXPECT_TRUE(rules.allows(found.schedule)) << floor->map.name;
-      EXPECT_LE(int(found.schedule.rounds.size()), found.period_max);
+      EXPECT_LE(int(found.schedule.rounds.size()), found.period_annealed);
       EXPECT_LE(found.bound, found.plan.staleness());
-      EXPECT_EQ(found.certified, exact);
+      EXPECT_EQ(found.period_proven == found.period_max, exact);
+      EXPECT_EQ(found.certified, exact && int(found.schedule.rounds.size()) <= found.period_max);
     }
 }
 
@@ -92,6 +93,37 @@ TEST(SearchRules, ProofsStopWhenAsked) {
     EXPECT_TRUE(found.found);
     EXPECT_LT(found.evaluated, whole.evaluated);
   }
+}
+
+// A period of four beats all that the proof covers, which then certifies nothing.
+TEST(SearchRules, LongerPeriodsAreAnnealedAfterTheProof) {
+  const auto floor = floor_of(with_memory(random_map(7, 8), {0}));
+  SearchSettings settings = short_search(true);
+  settings.steps = 24'000;
+  const SearchResult longer = alone(*floor, settings);
+  ASSERT_TRUE(longer.found && longer.proven);
+  EXPECT_EQ(longer.period_proven, 3);
+  EXPECT_EQ(longer.period_max, 3);
+  EXPECT_EQ(longer.period_annealed, kAnnealedPeriod);
+  EXPECT_GT(int(longer.schedule.rounds.size()), 3);
+  EXPECT_LT(longer.plan.staleness(), *longer.proven);
+  EXPECT_FALSE(longer.certified);
+  EXPECT_LT(longer.bound, longer.plan.staleness());
+
+  settings.constraints.period_max = 3;
+  const SearchResult brief = alone(*floor, settings);
+  EXPECT_TRUE(brief.certified);
+  EXPECT_EQ(brief.period_annealed, 3);
+  EXPECT_EQ(brief.plan.staleness(), *longer.proven);
+  EXPECT_EQ(*brief.proven, *longer.proven);
+
+  // What is resumed is longer than what is proven, and no worse for it.
+  settings.constraints.period_max = 0;
+  settings.steps = 600;
+  settings.starts = {longer.schedule};
+  const SearchResult resumed = alone(*floor, settings);
+  EXPECT_EQ(resumed.period_max, 3);
+  EXPECT_LE(resumed.plan.staleness(), longer.plan.staleness());
 }
 
 TEST(SearchRules, IslandsSendNoMoreThanTheirCap) {

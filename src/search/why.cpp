@@ -68,9 +68,9 @@ class Asker {
     if (care_ == WhyCare::kBinding) return;
     SearchSettings again = settings_;
     again.exact = question.reroutes && care_ == WhyCare::kProven && result_.certified;
-    // The same class of schedules as the answer was sought in, or longer periods would look like
-    // gains.
-    again.constraints.period_max = result_.period_max;
+    // The class of schedules that the answer is in, or longer periods would look like gains.
+    again.constraints.period_max =
+        std::max(result_.period_max, int(result_.schedule.rounds.size()));
     again.frontier_points = 0;
     again.until_stopped = false;
     again.progress = nullptr;
