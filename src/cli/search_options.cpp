@@ -125,7 +125,7 @@ void add_search_options(CLI::App& verb, SearchOptions& options) {
   search(add_seed(verb, options.seed, "the annealing"));
   search(verb.add_option("--steps", options.steps,
                          "Total steps of annealing: 200000, 200k, 2M (default: by the size of the "
-                         "map)"));
+                         "map). A streamed objective takes as many again"));
   search(verb.add_option("--budget", options.budget,
                          "Search for this long instead (60s). The answer then depends on the "
                          "machine and cannot be reproduced"));

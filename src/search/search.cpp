@@ -7,18 +7,20 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/infinity.hpp"
 #include "plan/every_round.hpp"
-#include "search/canonical.hpp"
 #include "search/exact.hpp"
 #include "search/frontier.hpp"
+#include "search/incumbents.hpp"
 #include "search/lower_bound.hpp"
 #include "search/neighbours.hpp"
 #include "search/relaxed_search.hpp"
 #include "search/seeds.hpp"
 #include "search/walker.hpp"
+#include "search/whole_rounds.hpp"
 
 namespace cotillion {
 namespace {
@@ -31,7 +33,6 @@ constexpr std::int64_t kStepsOfLong =
 constexpr std::int64_t kStepsToCool = 4'000;  // per island: enough to start hot
 constexpr int kSeedsAlways = 5;               // priced even when stopped at once
 constexpr int kPoolSeeds = 12;                // whose rounds may be taken over whole
-constexpr int kKept = 8;                      // incumbents that are remembered
 constexpr double kMeasuredTo = 0.01;          // the annealer's areas, at worst
 constexpr double kAlike = 1e-9;               // closer than this, relatively: one schedule, twice
 constexpr std::int64_t kLooksOfDescent = 20'000;  // at neighbours, for each step down
@@ -42,18 +43,6 @@ constexpr double kFromFound[] = {0.005, 3e-4};
 // Where lanes are few, round lengths lie far apart and only a hot walk gets from one to another.
 constexpr int kHotOneIn = 4;
 constexpr double kHotter = 10;
-
-// A better value first; ties by the canonical form.
-bool ahead(const Standing& a, const Standing& b) {
-  if (a.value != b.value) return a.value < b.value;
-  return precedes(a.schedule.rounds, b.schedule.rounds);
-}
-
-// About a minute on two cores for forty islands or a hundred, a few minutes for a thousand.
-std::int64_t steps_for(int islands) {
-  const double n = std::max(islands, 40);
-  return std::int64_t(std::max(30e6 * std::pow(40 / n, 2.7), 250e6 / n));
-}
 
 class Search {
  public:
@@ -80,6 +69,7 @@ class Search {
   }
 
   SearchResult run() {
+    seek_whole();
     price_seeds();
     bound();
     anneal(kLaps);
@@ -102,18 +92,14 @@ class Search {
   void tell(const std::string& doing, std::int64_t more, double best) {
     if (!settings_.progress) return;
     told_ = std::max(told_, result_.evaluated + more);
-    seen_ = std::min({seen_, best, incumbent()});
+    seen_ = std::min({seen_, best, kept_.best()});
     settings_.progress({doing, told_, RealDuration::from_ps(seen_), result_.bound});
-  }
-
-  [[nodiscard]] double incumbent() const {
-    if (kept_.empty()) return kInfinity;
-    return kept_[0].value;
   }
 
   void trace() {
     if (kept_.empty()) return;
-    result_.trace.push_back({result_.evaluated, RealDuration::from_ps(incumbent()), result_.bound});
+    result_.trace.push_back(
+        {result_.evaluated, RealDuration::from_ps(kept_.best()), result_.bound});
   }
 
   void bound() {
@@ -124,16 +110,19 @@ class Search {
     result_.bound_reason = bound.reason;
   }
 
-  void keep(Standing standing) {
-    if (!std::isfinite(standing.value)) return;
-    standing.schedule.rounds = canonical(standing.schedule.rounds);
-    const auto same = [&](const Standing& known) {
-      return known.schedule.rounds == standing.schedule.rounds;
-    };
-    if (std::any_of(kept_.begin(), kept_.end(), same)) return;
-    kept_.insert(std::upper_bound(kept_.begin(), kept_.end(), standing, ahead), standing);
-    if (kept_.size() > kKept) kept_.pop_back();
-    COTILLION_CHECK(!kept_.empty() && kept_[0].value <= standing.value * (1 + 1e-9));
+  // The answer is then no worse than what whole rounds would lead to.
+  void seek_whole() {
+    if (!score_.streamed() || !settings_.whole_first || stopped()) return;
+    SearchSettings settings = settings_;
+    // Its values are of another objective.
+    if (settings.progress)
+      settings.progress = [this](const SearchProgress& progress) {
+        tell("whole rounds first, " + progress.doing, progress.evaluated, kInfinity);
+      };
+    const SearchResult whole = search_whole_rounds(network_, std::move(settings), workers_);
+    result_.evaluated += whole.evaluated;
+    result_.steps += whole.steps;
+    if (whole.found) whole_ = whole.schedule;
   }
 
   // Prices every seed; the best of each family stands for it.
@@ -145,6 +134,8 @@ class Search {
     for (const Schedule& start : settings_.starts)
       if (rules_.allows(start) && int(start.rounds.size()) <= result_.period_annealed)
         seeds.push_back({std::string(kResumedFamily), start});
+    if (whole_ && int(whole_->rounds.size()) <= result_.period_annealed)
+      seeds.insert(seeds.begin(), {std::string(kWholeFamily), *whole_});
     starts_.assign(seeds.size(), Standing{{}, kInfinity, kInfinity, kInfinity});
     workers_.run(int(seeds.size()), [&](int task, int worker) {
       // Named ones are quick, and better than no answer.
@@ -158,7 +149,7 @@ class Search {
     for (std::size_t k = 0; k < seeds.size(); ++k) {
       if (!std::isfinite(starts_[k].value)) continue;
       starts_[k].schedule.name = seeds[k].schedule.name;
-      keep(starts_[k]);
+      kept_.keep(starts_[k]);
       auto known =
           std::find_if(result_.families.begin(), result_.families.end(),
                        [&](const SeedScore& score) { return score.family == seeds[k].family; });
@@ -180,7 +171,7 @@ class Search {
   void anneal(int laps) {
     if (starts_.empty() || network_.map().island_count() < 2) return;
     std::int64_t steps =
-        settings_.steps > 0 ? settings_.steps : steps_for(network_.map().island_count());
+        settings_.steps > 0 ? settings_.steps : default_steps(network_.map().island_count());
     if (small_ && settings_.steps == 0) steps /= 32;  // the proof does the rest
     if (small_ && settings_.steps > 0 && longest_ > result_.period_max) steps /= 2;  // and after it
     const std::int64_t islands = network_.map().island_count();
@@ -247,18 +238,16 @@ class Search {
     });
     result_.steps += walks_ * steps;
     for (int walk = 0; walk < walks_; ++walk) {
-      keep(found[walk]);
+      kept_.keep(found[walk]);
       result_.evaluated += evaluated[walk];
     }
   }
 
   // The annealer measures roughly; a proof has to beat what the planner itself says.
   void measure_kept() {
-    for (Standing& kept : kept_) {
-      const Plan plan = make_plan(network_, kept.schedule, settings_.plan);
-      kept.value = plan.staleness().ps;
-    }
-    std::stable_sort(kept_.begin(), kept_.end(), ahead);
+    kept_.measure([&](const Schedule& schedule) {
+      return make_plan(network_, schedule, settings_.plan).staleness().ps;
+    });
   }
 
   void prove() {
@@ -275,7 +264,7 @@ class Search {
         });
     result_.evaluated += exact.evaluated;
     // It is the first in canonical order of all that are as good.
-    if (!exact.best.schedule.rounds.empty()) kept_.insert(kept_.begin(), exact.best);
+    if (!exact.best.schedule.rounds.empty()) kept_.put_first(exact.best);
     result_.period_proven = exact.period_proven;
     result_.certified = exact.period_proven == result_.period_max && !kept_.empty();
     COTILLION_CHECK(kept_.empty() || kept_[0].value <= to_beat.value * (1 + 1e-9));
@@ -302,8 +291,8 @@ class Search {
     if (kept_.empty() || stopped()) return;
     if (result_.certified && kept_[0].schedule.rounds == proven_->schedule.rounds) return;
     tell("last steps", 0, kInfinity);
-    keep(descended(network_, score_, rules_, kept_[0], *caches_[0], kLooksOfDescent,
-                   [this] { return stopped(); }));
+    kept_.keep(descended(network_, score_, rules_, kept_[0], *caches_[0], kLooksOfDescent,
+                         [this] { return stopped(); }));
     trace();
   }
 
@@ -319,6 +308,7 @@ class Search {
       if (k > 0 && (result_.stopped || kept_[k].value > kept_[0].value * (1 + kMeasuredTo))) break;
       measure(kept_[k].schedule);
     }
+    if (whole_) measure(*whole_);
     if (int(result_.schedule.rounds.size()) > result_.period_max) result_.certified = false;
     if (result_.certified) {
       result_.bound = result_.plan.staleness();
@@ -363,17 +353,23 @@ class Search {
   std::vector<std::unique_ptr<CliqueCache>> caches_;  // by worker
   bool small_ = false;
   int longest_ = 0;                 // period that is looked for at all
+  std::optional<Schedule> whole_;   // the best for whole rounds, under a streamed objective
   std::optional<Standing> proven_;  // what a proof has left standing
   std::int64_t told_ = 0;
   double seen_ = kInfinity;
   int lap_ = 0;
   int walks_ = kWalksMin;         // in a lap
   std::vector<Standing> starts_;  // seeds that can be stepped, best first
-  std::vector<Standing> kept_;    // best first
+  Incumbents kept_;
   SearchResult result_;
 };
 
 }  // namespace
+
+std::int64_t default_steps(int islands) {
+  const double n = std::max(islands, 40);
+  return std::int64_t(std::max(30e6 * std::pow(40 / n, 2.7), 250e6 / n));
+}
 
 double SearchResult::gap() const {
   return bound.ps > 0 ? plan.staleness().ps / bound.ps - 1 : kInfinity;

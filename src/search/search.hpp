@@ -38,6 +38,7 @@ struct SearchSettings {
   std::int64_t steps = 0;        // of annealing, in all; 0: as many as the map's size suggests
   bool exact = true;             // prove it where the map is small enough
   bool bounded = true;           // find a lower bound
+  bool whole_first = true;       // a streamed search begins from the best for whole rounds
   int frontier_points = 0;       // of the best area against round length, to be found as well
   bool until_stopped = false;    // laps go on until `stop`: the answer depends on the clock
   std::vector<Schedule> starts;  // to begin from, besides the search's own
@@ -47,6 +48,8 @@ struct SearchSettings {
 
 // The family of what the caller gave to start from.
 inline constexpr std::string_view kResumedFamily = "resumed";
+// Of what a streamed search begins from.
+inline constexpr std::string_view kWholeFamily = "best for whole rounds";
 
 // The best of one family of seeds, before annealing.
 struct SeedScore {
@@ -92,6 +95,10 @@ struct SearchResult {
 
   [[nodiscard]] double gap() const;  // relative, of the staleness above the bound
 };
+
+// Steps of annealing when nobody asks for a number: about a minute on two cores for forty islands
+// or a hundred, a few minutes for a thousand.
+[[nodiscard]] std::int64_t default_steps(int islands);
 
 // What a proof takes as given, which names the class of schedules that it covers: "shortest trees,
 // rounds of one length and periods up to 3". Empty where nothing is proven.

@@ -165,6 +165,28 @@ TEST(SearchRules, EveryObjectiveHasABoundBelowItsAnswer) {
     }
 }
 
+// However few the steps, it begins from there; above nine islands and with a proof alike.
+TEST(SearchRules, AStreamedAnswerIsNoWorseThanWholeRoundsLeadTo) {
+  const std::pair<Objective, Objective> both[] = {
+      {Objective::kPaper, Objective::kPaperStreamed},
+      {Objective::kSquared, Objective::kSquaredStreamed}};
+  for (const auto& [whole, streamed] : both)
+    for (const int islands : {6, 14, 20}) {
+      const auto floor = floor_of(random_map(islands, 11));
+      SearchSettings settings = short_search(islands == 6);
+      settings.steps = 3'000;
+      settings.plan.objective = whole;
+      const SearchResult before = alone(*floor, settings);
+      settings.plan.objective = streamed;
+      const SearchResult after = alone(*floor, settings);
+      ASSERT_TRUE(before.found && after.found);
+      const double known_ps = before.plan.objectives[std::size_t(streamed)].ps;
+      EXPECT_LE(after.plan.staleness().ps, known_ps * (1 + 1e-9)) << islands << " islands";
+      const auto is_whole = [](const SeedScore& seed) { return seed.family == kWholeFamily; };
+      EXPECT_TRUE(std::any_of(after.families.begin(), after.families.end(), is_whole));
+    }
+}
+
 TEST(SearchRules, OneIslandAndTwoAreEasy) {
   for (const bool exact : {true, false})
     for (const double slack_ps : {0.0, 5e9}) {

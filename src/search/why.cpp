@@ -74,7 +74,7 @@ class Asker {
     again.frontier_points = 0;
     again.until_stopped = false;
     again.progress = nullptr;
-    again.bounded = false;
+    again.bounded = again.whole_first = false;
     again.steps = question.reroutes ? kStepsOfAbsence : kStepsOfReplan;
     again.starts = {result_.schedule};
     Alone alone;
