@@ -55,7 +55,7 @@ IslandShard::IslandShard(const IslandHostSettings& settings, const ShardJob& par
       snapshots_(job_, Grid(settings.exponent), settings.receiving.live_rounds, Payloads::kReal,
                  this),
       merge_(job_, settings.merging),
-      sender_(settings.sending, snapshots_, *this, sealed(settings.own_boot), {}),
+      sender_(settings.sending, snapshots_, *this, sealed(settings.own_boot)),
       receiver_(letting_go(settings.receiving), snapshots_, merge_, sealed(settings.own_boot),
                 sealed(settings.edge_boot)),
       socket_(std::move(socket)),
