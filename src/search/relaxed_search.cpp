@@ -104,8 +104,9 @@ class RelaxedSearch {
 
   // The most promising first; of those, the shortest.
   void choose() {
-    std::vector<std::pair<RealDuration, std::size_t>> order;
-    for (std::size_t k = 0; k < finalists_.size(); ++k) order.emplace_back(least(finalists_[k]), k);
+    std::vector<std::tuple<RealDuration, std::size_t, std::size_t>> order;  // value, rounds, number
+    for (std::size_t k = 0; k < finalists_.size(); ++k)
+      order.emplace_back(least(finalists_[k]), finalists_[k].rounds.size(), k);
     std::sort(order.begin(), order.end());
     for (std::size_t k = 0; k < order.size(); ++k) {
       if (has_plan_ && (stopped() || std::get<0>(order[k]) >= best())) return;
