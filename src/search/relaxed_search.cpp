@@ -34,7 +34,7 @@ class RelaxedSearch {
     gather(result_);
     plain.exact = plain.bounded = false;
     plain.frontier_points = 0;
-    plain.until_stopped = false;
+    plain.until_stopped = plain.whole_first = false;
     plain.steps = std::max<std::int64_t>(1, result_.steps / kShareOfSteps);
     SearchSettings overlapping = plain;
     overlapping.plan.relax.overlap = true;
