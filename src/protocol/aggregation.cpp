@@ -114,14 +114,16 @@ void Aggregation::merge(const EdgeTurn& turn, EdgeRound& round, const Contributi
   }
   if (completes)
     counters_.add(ledger.gone_out == 0 ? EdgeCount::kResults : EdgeCount::kCompletedPartials);
-  if (fate == MergeFate::kPassesWhole) return pass_through(turn, round, contribution, 0);
+  const bool held = completes && !round.held.has_passed(chunk);
+  if (fate == MergeFate::kPassesWhole && !(held && slot.is_free()))
+    return pass_through(turn, round, contribution, 0);
   if (fate == MergeFate::kEvicts) {
     counters_.add(EdgeCount::kConflicts);
     put_aside(turn, index);
   }
   if (fate != MergeFate::kJoins) slots_.start(index, key, ledger.gone_out != 0);
   slots_.join(index, contribution);
-  if (completes) evict(turn, round, chunk, index);
+  if (completes && !held) evict(turn, round, chunk, index);
 }
 
 // Whoever is in the slot.
@@ -158,12 +160,25 @@ void Aggregation::pass_through(const EdgeTurn& turn, EdgeRound& round,
   put_out(turn, round, leaving);
 }
 
+// Those whose turn has come, as far as they are whole.
+void Aggregation::release(const EdgeTurn& turn, EdgeRound& round) {
+  for (; !round.held.is_done() && round.held.at() <= turn.now; round.held.step()) {
+    const ChunkId chunk = round.held.chunk();
+    const std::size_t index = round.slot_of(chunk);
+    if (slots_[index].holds(key_of(rounds_.chunks(), round.spec.round, chunk)) &&
+        (slots_[index].mask | round.ledger[chunk]) == round.spec.expected)
+      evict(turn, round, chunk, index);
+  }
+}
+
 void Aggregation::expire(const EdgeTurn& turn, EdgeRound& round) {
   DeadlinePointer& due = round.due;
   for (; !due.is_done() && due.at() <= turn.now; due.step()) {
     const std::size_t index = round.slot_of(due.chunk());
-    if (!slots_[index].holds(key_of(rounds_.chunks(), round.spec.round, due.chunk()))) continue;
-    counters_.add(EdgeCount::kTimeouts);
+    const Slot& slot = slots_[index];
+    if (!slot.holds(key_of(rounds_.chunks(), round.spec.round, due.chunk()))) continue;
+    if ((slot.mask | round.ledger[due.chunk()]) != round.spec.expected)  // else it is held
+      counters_.add(EdgeCount::kTimeouts);
     evict(turn, round, due.chunk(), index);
   }
   if (due.is_done() && !round.ended) end(turn, round);
@@ -185,13 +200,17 @@ void Aggregation::put_out(const EdgeTurn& turn, EdgeRound& round, LeavingSum lea
 void Aggregation::end(const EdgeTurn& turn, EdgeRound& round) {
   round.ended = true;
   round.due.finish();
+  round.held.finish();
   hop_.end(turn, round);
   note_due();
 }
 
 void Aggregation::on_deadline(const EdgeTurn& turn) {
-  for (EdgeRound& round : rounds_.all())
-    if (round.open && !round.due.is_done() && round.due.at() <= turn.now) expire(turn, round);
+  for (EdgeRound& round : rounds_.all()) {
+    if (!round.open) continue;
+    if (!round.held.is_done() && round.held.at() <= turn.now) release(turn, round);
+    if (!round.due.is_done() && round.due.at() <= turn.now) expire(turn, round);
+  }
   hop_.on_time(turn, rounds_);
   note_due();
 }

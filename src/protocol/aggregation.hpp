@@ -69,6 +69,7 @@ class Aggregation {
                     std::uint8_t flags);
   void put_aside(const EdgeTurn& turn, std::size_t index);
   void evict(const EdgeTurn& turn, EdgeRound& round, ChunkId chunk, std::size_t index);
+  void release(const EdgeTurn& turn, EdgeRound& round);
   void expire(const EdgeTurn& turn, EdgeRound& round);
   void put_out(const EdgeTurn& turn, EdgeRound& round, LeavingSum leaving);
   void end(const EdgeTurn& turn, EdgeRound& round);

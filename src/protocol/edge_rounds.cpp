@@ -4,9 +4,9 @@
 
 namespace cotillion {
 
-DeadlinePointer::DeadlinePointer(const RoundSpec& round, const JobSpec& job)
+DeadlinePointer::DeadlinePointer(const RoundSpec& round, const JobSpec& job, Instant first)
     : chunks_(chunk_count(job)),
-      at_(chunk_deadline(round, job, 0)),
+      at_(first),
       steps_(std::max<std::int64_t>(1, std::int64_t(chunks_) - 1)) {
   const std::int64_t span = (round.last_deadline - round.first_deadline).ps;
   step_ = span / steps_;
@@ -40,8 +40,10 @@ EdgeRound& EdgeRounds::open(const RoundSpec& spec, std::size_t slots,
       if (spec.source[bit] == spec.source[other]) together |= ContributorMask(1) << other;
     together &= spec.expected;
   }
-  round.due = DeadlinePointer(spec, job_);
+  round.due = DeadlinePointer(spec, job_, chunk_deadline(spec, job_, 0));
+  round.held = DeadlinePointer(spec, job_, spec.held_until);
   if (nobody) round.due.finish();
+  if (nobody || spec.held_until == Instant{INT64_MIN}) round.held.finish();
   newest_ = spec.round;
   any_ = true;
   return round;
@@ -60,8 +62,10 @@ bool EdgeRounds::all_acknowledged() const {
 
 Instant EdgeRounds::next_deadline() const {
   Instant soonest = kNever;
-  for (const EdgeRound& round : rounds_)
+  for (const EdgeRound& round : rounds_) {
     if (round.open && !round.due.is_done()) soonest = std::min(soonest, round.due.at());
+    if (round.open && !round.held.is_done()) soonest = std::min(soonest, round.held.at());
+  }
   return soonest;
 }
 

@@ -9,18 +9,18 @@
 
 namespace cotillion {
 
-// One pointer walks the chunks of a round in the order in which they are due, those that nobody
-// opened included: no timer is set for a packet. Steps are span / (chunks − 1), with the remainder
-// carried along, so that no step divides.
+// One pointer walks the chunks of a round in the order in which they are due, or have their turn,
+// those that nobody opened included: no timer is set for a packet. Steps are span / (chunks − 1),
+// with the remainder carried along, so that no step divides.
 class DeadlinePointer {
  public:
   DeadlinePointer() = default;
-  DeadlinePointer(const RoundSpec& round, const JobSpec& job);
+  DeadlinePointer(const RoundSpec& round, const JobSpec& job, Instant first);
 
   [[nodiscard]] ChunkId chunk() const { return chunk_; }  // the next one that will be due
   [[nodiscard]] Instant at() const { return at_; }
   [[nodiscard]] bool has_passed(ChunkId chunk) const { return chunk < chunk_; }
-  [[nodiscard]] bool is_done() const { return chunk_ == chunks_; }
+  [[nodiscard]] bool is_done() const { return chunk_ >= chunks_; }
 
   void step() {
     ++chunk_;
@@ -54,6 +54,7 @@ struct EdgeRound {
   SlotFinder slot_of;
   ChunkId complete = 0;  // chunks
   DeadlinePointer due;
+  DeadlinePointer held;  // whole sums of the chunks from there on wait for their turn
   bool ended = false;
   bool acknowledged = false;
   std::uint8_t flags = 0;            // NAN_DROPPED, for END

@@ -17,7 +17,7 @@ TEST(EdgeRounds, TheDeadlinePointerStepsFromDeadlineToDeadlineWithoutDividing) {
     RoundSpec round = equal_round(1, 4, 0);
     round.first_deadline = {random.between(0, 1'000'000'000)};
     round.last_deadline = round.first_deadline + Duration{random.between(0, 1'000'000)};
-    DeadlinePointer due(round, job);
+    DeadlinePointer due(round, job, chunk_deadline(round, job, 0));
     for (ChunkId chunk = 0; chunk < chunk_count(job); ++chunk, due.step()) {
       ASSERT_FALSE(due.is_done());
       ASSERT_EQ(due.chunk(), chunk);
@@ -35,7 +35,7 @@ TEST(EdgeRounds, AHurriedPointerHasAllThatIsLeftDueAtOnce) {
   job.elements = 160;
   RoundSpec round = equal_round(1, 4, 0);
   round.last_deadline = {1'000'003};
-  DeadlinePointer due(round, job);
+  DeadlinePointer due(round, job, chunk_deadline(round, job, 0));
   due.step();
   due.hurry({7});
   for (; !due.is_done(); due.step()) EXPECT_EQ(due.at(), Instant{7});

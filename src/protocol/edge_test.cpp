@@ -49,6 +49,87 @@ TEST(Edge, AWholeSumLeavesAtOnceAsAResult) {
   EXPECT_EQ(site.count(kResults), 1u);
 }
 
+// Chunk c has its turn at 5,000 + 10,000·c.
+RoundSpec held_round() {
+  RoundSpec round = round_of();
+  round.held_until = {5'000};
+  return round;
+}
+
+TEST(Edge, AWholeSumWaitsForItsTurn) {
+  Site site(spec_of(), held_round());
+  site.all(1);
+  site.all(0);
+  EXPECT_TRUE(site.sent.empty());
+  EXPECT_EQ(site.edge.job(1)->open_slots(), 2u);
+  EXPECT_EQ(site.edge.next_deadline(), Instant{5'000});
+  site.data(2, 1);
+  EXPECT_EQ(site.count(kDuplicates), 1u);
+  for (const std::int64_t at : {5'000, 15'000}) {
+    site.edge.on_time({at - 1}, site);
+    EXPECT_EQ(site.sent.size(), std::size_t(at / 10'000));
+    site.edge.on_time({at}, site);
+    ASSERT_EQ(site.sent.size(), std::size_t(at / 10'000 + 1));
+    EXPECT_EQ(site.last().header.chunk, at / 10'000);
+    EXPECT_EQ(site.last().type(), PacketType::kResult);
+  }
+  site.now = {16'000};
+  site.all(1);
+  EXPECT_EQ(site.count(kResults), 2u);
+  EXPECT_EQ(site.count(kTimeouts), 0u);
+  EXPECT_EQ(site.edge.job(1)->open_slots(), 0u);
+}
+
+TEST(Edge, ARoundEndsWithTheTurnOfItsLastSum) {
+  Site site(spec_of(), held_round());
+  for (ChunkId chunk = 0; chunk < kChunks; ++chunk) site.all(chunk);
+  EXPECT_TRUE(site.sent.empty());
+  site.edge.on_time({75'000}, site);
+  ASSERT_EQ(site.sent.size(), kChunks + 1);
+  EXPECT_EQ(site.last().type(), PacketType::kEnd);
+  site.edge.on_time({900'000}, site);
+  EXPECT_EQ(site.count(kResults), kChunks);
+  EXPECT_EQ(site.count(kTimeouts), 0u);
+}
+
+TEST(Edge, ASumThatBecomesWholeAfterItsTurnLeavesAtOnce) {
+  Site site(spec_of(), held_round());
+  site.data(1, 0);
+  site.edge.on_time({5'000}, site);
+  EXPECT_TRUE(site.sent.empty());
+  site.now = {6'000};
+  site.data(2, 0);
+  site.data(3, 0);
+  EXPECT_EQ(site.last().type(), PacketType::kResult);
+}
+
+TEST(Edge, ASumThatIsNotWholeIsPutOutAtItsDeadlineWhateverItsTurn) {
+  RoundSpec round = round_of();
+  round.held_until = round.first_deadline;
+  Site site(spec_of(), round);
+  site.data(1, 0);
+  site.all(1);
+  site.edge.on_time({20'000}, site);
+  ASSERT_EQ(site.sent.size(), 2u);
+  EXPECT_EQ(site.sent[0].type(), PacketType::kPartial);
+  EXPECT_EQ(site.sent[1].type(), PacketType::kResult);
+  EXPECT_EQ(site.count(kTimeouts), 1u);
+}
+
+TEST(Edge, TheLastContributionOfTwoWaitsInASlotToo) {
+  RoundSpec round = equal_round(7, 2, 0);
+  round.first_deadline = {10'000};
+  round.last_deadline = {80'000};
+  round.held_until = {5'000};
+  Site site(spec_of(), round);
+  site.data(1, 0);
+  EXPECT_TRUE(site.sent.empty());
+  site.edge.on_time({5'000}, site);
+  EXPECT_EQ(site.last().type(), PacketType::kResult);
+  site.edge.flush({6'000}, site);
+  EXPECT_EQ(site.sent.size(), 2u);  // and END
+}
+
 TEST(Edge, WhatIsThereAtTheDeadlineLeavesAndTheRestPassesLate) {
   Site site;
   site.data(1, 1);

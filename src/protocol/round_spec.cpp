@@ -57,6 +57,8 @@ Result<RoundSpec> checked(const RoundSpec& round, const JobSpec& job) {
     return wrong(fmt::format("clique number beyond {}", kCliquesMax - 1));
   if (round.last_deadline < round.first_deadline)
     return wrong("the last chunk is due before the first");
+  if (round.held_until > round.first_deadline)
+    return wrong("sums are held for longer than they are waited for");
   std::uint64_t total = 0;
   for (int bit = 0; bit < round.members; ++bit) {
     const std::uint64_t weight = round.weight[std::size_t(bit)];

@@ -28,6 +28,9 @@ struct RoundSpec {
   // are due in proportion.
   Instant first_deadline;
   Instant last_deadline;
+  // Where sums of the round before may still be on the last hop: a sum that is whole waits in its
+  // slot until its turn. The first chunk's, not after its deadline; the others' in proportion.
+  Instant held_until{INT64_MIN};
 
   [[nodiscard]] ContributorMask everyone() const {
     return members == kCliqueMembersMax ? ~ContributorMask(0)

@@ -1,6 +1,8 @@
-// One island's stream: chunks in order, each at its planned instant, cut from fragments that are
+// One island's streams: chunks in order, each at its planned instant, cut from fragments that are
 // copied when their bytes are due to leave. It announces itself and says when a round is all out.
-// Nothing is sent twice (docs/decisions/0045). Time is an argument, output an outbox.
+// Where rounds overlap it has two in hand: the next one is known and announced while the last of
+// the one before leaves. Nothing is sent twice (docs/decisions/0045). Time is an argument, output
+// an outbox.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +38,7 @@ struct StreamSpec {
   Instant start;                 // of the round
   Duration offset;               // from the start to the first departure
   BitsPerSecond rate;            // on the wire
+  bool follows = false;          // rounds overlap: the stream before it may still be leaving
 };
 
 struct SenderCounters {
@@ -62,7 +65,9 @@ class Sender {
  public:
   Sender(const SenderSettings& settings, Snapshots& snapshots, FragmentSource& source, Seal own);
 
-  // From `start` on. A round that is not all out yet ends there: its rest is never sent.
+  // From `start` on. A round that is not all out yet ends there: its rest is never sent. One that
+  // the new one follows goes on until it is all out, or until the new one would be later than may
+  // be made up for.
   void open_round(const StreamSpec& stream);
   void on_time(Instant now, Outbox& out);
   [[nodiscard]] Instant next_deadline() const;
@@ -72,40 +77,57 @@ class Sender {
   struct NextCopy {
     Instant when = kNever;
     ChunkId chunk = 0;
+    RoundId round = 0;
   };
   [[nodiscard]] NextCopy next_copy() const;
 
-  // When a chunk leaves if nothing is late; the planner's line from offset to offset + D/b.
-  [[nodiscard]] Instant departure(ChunkId chunk) const;
-  [[nodiscard]] bool all_sent() const { return next_ == chunks_; }
+  // When a chunk of the stream that is leaving leaves, if nothing more is late; the planner's line
+  // from offset to offset + D/b.
+  [[nodiscard]] Instant departure(ChunkId chunk) const { return leaving_.departure(chunk); }
+  // The same of either stream in hand; of others never.
+  [[nodiscard]] Instant departure(RoundId round, ChunkId chunk) const;
+  [[nodiscard]] bool all_sent() const { return leaving_.next == chunks_ && !waits_; }
   // Whether this chunk will not leave again in that round: it has, or the round is over.
   [[nodiscard]] bool is_past(RoundId round, ChunkId chunk) const {
-    return stream_.round != round || next_ > chunk;
+    if (waits_ && following_.spec.round == round) return false;
+    return leaving_.spec.round != round || leaving_.next > chunk;
   }
+  // Whose packet is being put out: to be asked by an outbox, which knows where its group is.
+  [[nodiscard]] RoundId speaks_for() const { return speaks_for_; }
   [[nodiscard]] const SenderCounters& counters() const { return counters_; }
 
  private:
-  void copy(RoundId round, ChunkId from, ChunkId to);
+  struct Passage {
+    StreamSpec spec;
+    double chunk_ps = 0;  // between departures
+    Duration slip{0};
+    Instant due;             // the departure of `next`
+    ChunkId next = 0;        // to leave
+    ChunkId copied = 0;      // chunks below are in the snapshots
+    std::uint32_t base = 0;  // sequence of chunk 0
+    bool started = false;
+    Instant heartbeat_at = kNever;
+
+    [[nodiscard]] Instant departure(ChunkId chunk) const;
+  };
+  [[nodiscard]] Instant deadline_of(const Passage& passage) const;
+  void greet(Passage& passage, Instant now, Outbox& out);
+  void pass(Passage& passage, Instant now, Outbox& out);
+  void copy(Passage& passage, ChunkId from, ChunkId to);
   void count(std::uint8_t flags);
-  void send_chunk(ChunkId chunk, Outbox& out);
-  void announce(PacketType type, Outbox& out);
-  [[nodiscard]] Header header_of(PacketType type) const;
+  void send_chunk(const Passage& passage, ChunkId chunk, Outbox& out);
+  void announce(PacketType type, const Passage& passage, Outbox& out);
+  [[nodiscard]] Header header_of(PacketType type, const Passage& passage);
 
   SenderSettings settings_;
   Snapshots& snapshots_;
   FragmentSource& source_;
   Seal own_;
   ChunkId chunks_;
-  StreamSpec stream_;
-  bool open_ = false;
-  double chunk_ps_ = 0;  // between departures
-  Duration slip_{0};
-  Instant due_;             // the departure of `next_`
-  ChunkId next_ = 0;        // to leave
-  ChunkId copied_ = 0;      // chunks below are in the snapshots
-  std::uint32_t base_ = 0;  // sequence of chunk 0
-  bool started_ = false;
-  Instant heartbeat_at_ = kNever;
+  Passage leaving_, following_;
+  bool open_ = false;   // there was one to leave
+  bool waits_ = false;  // there is one that follows
+  RoundId speaks_for_ = 0;
   std::array<std::uint32_t, 16> control_sequence_{};
   std::vector<float> values_;      // one chunk
   std::vector<std::byte> packet_;  // one packet

@@ -182,6 +182,88 @@ TEST(Sender, SequencesGoOnFromRoundToRound) {
   EXPECT_EQ(island.of(PacketType::kEnd)[0].header().chunk, 20u);
 }
 
+// The stream of round 8 is to begin 12 chunks after that of round 7.
+StreamSpec following() {
+  StreamSpec next = stream(8);
+  next.start = kStart + Duration{12 * kChunkPs} - Duration{4 * kChunkPs};
+  next.offset = kMs + Duration{4 * kChunkPs};
+  next.follows = true;
+  return next;
+}
+
+TEST(Sender, HasTwoStreamsInHandWhereRoundsOverlap) {
+  Island island({.exchange = Exchange::kStreamed, .framing = {16}});
+  island.sender.open_round(stream(7));
+  island.run(kStart + kMs);
+  island.sender.open_round(following());
+  EXPECT_FALSE(island.sender.is_past(7, 9));
+  EXPECT_FALSE(island.sender.is_past(8, 0));
+  EXPECT_EQ(island.sender.departure(8, 0), kStart + kMs + Duration{12 * kChunkPs});
+  EXPECT_EQ(island.sender.departure(9, 0), kNever);
+  island.run(kStart + kMs + kMs);
+  const auto data = island.of(PacketType::kData);
+  ASSERT_EQ(data.size(), 20u);
+  for (std::uint32_t c = 0; c < 20; ++c) {
+    EXPECT_EQ(data[c].header().round, c < 10 ? 7u : 8u);
+    EXPECT_EQ(data[c].header().sequence, c);
+    EXPECT_EQ(data[c].when, kStart + kMs + Duration{(c < 10 ? c : c + 2) * kChunkPs});
+  }
+  EXPECT_EQ(island.of(PacketType::kEnd)[0].when, data[9].when);
+  EXPECT_TRUE(island.sender.is_past(7, 9));
+  EXPECT_TRUE(island.sender.all_sent());
+}
+
+TEST(Sender, SaysWhoseRoundEveryPacketIs) {
+  struct Watched final : Outbox {
+    void send(Towards, ByteView packet) override {
+      EXPECT_EQ(read_header(packet)->round, island.sender.speaks_for());
+      ++packets;
+    }
+    Island island{{.exchange = Exchange::kStreamed, .framing = {16}}};
+    int packets = 0;
+  } watched;
+  watched.island.sender.open_round(stream(7));
+  watched.island.sender.open_round(following());
+  for (int turn = 0; turn < 40; ++turn)
+    watched.island.sender.on_time(watched.island.sender.next_deadline(), watched);
+  EXPECT_GE(watched.packets, 22);
+}
+
+TEST(Sender, AStreamThatIsALittleLateEndsBeforeTheNextOneBegins) {
+  Island island({.exchange = Exchange::kStreamed, .framing = {16}, .catch_up = {4 * kChunkPs}});
+  island.sender.open_round(stream(7));
+  island.sender.open_round(following());
+  island.run(kStart + kMs);
+  island.now = kStart + kMs + Duration{8 * kChunkPs};
+  island.sender.on_time(island.now, island);  // chunk 1 is seven chunks late: it slips by three
+  island.run(kStart + kMs + kMs);
+  const auto data = island.of(PacketType::kData);
+  ASSERT_EQ(data.size(), 20u);
+  EXPECT_EQ(data[9].when, kStart + kMs + Duration{12 * kChunkPs});
+  EXPECT_EQ(data[10].when, data[9].when);  // and nothing of the next one has slipped
+  EXPECT_EQ(island.sender.counters().slipped_ps, std::uint64_t(3 * kChunkPs));
+}
+
+TEST(Sender, AStreamEndsWhereItMakesTheNextOneTooLate) {
+  Island island({.exchange = Exchange::kStreamed, .framing = {16}, .catch_up = {4 * kChunkPs}});
+  island.sender.open_round(stream(7));
+  island.sender.open_round(following());
+  island.run(kStart + kMs);
+  island.now = kStart + kMs + Duration{14 * kChunkPs};
+  island.sender.on_time(island.now, island);  // chunk 1 is 13 chunks late: it slips by nine
+  island.run(kStart + kMs + kMs);
+  const auto data = island.of(PacketType::kData);
+  ASSERT_LT(data.size(), 20u);
+  for (std::uint32_t c = 0; c < 10; ++c) {
+    const Sent& chunk = data[data.size() - 10 + c];
+    EXPECT_EQ(chunk.header().round, 8u);
+    EXPECT_EQ(chunk.header().sequence, 10 + c);
+    EXPECT_EQ(chunk.when, std::max(kStart + kMs + Duration{(12 + c) * kChunkPs},
+                                   kStart + kMs + Duration{16 * kChunkPs}));
+  }
+  EXPECT_TRUE(island.sender.is_past(7, 9));
+}
+
 TEST(Sender, WholeCopiesAllAtTheStartOfTheRound) {
   Island island({.exchange = Exchange::kWhole});
   island.sender.open_round(stream());
