@@ -38,7 +38,8 @@ struct RoundAssignment {
 class JobAssignment {
  public:
   // Refuses plans that cannot be played, with the reason: infeasible, not runnable, chunks that
-  // are no whole beats, edges that disagree about them, payloads that are no whole elements.
+  // are no whole beats, edges that disagree about them, payloads that are no whole elements, rounds
+  // that overlap more than lanes, edges or the protocol can hold.
   [[nodiscard]] static Result<JobAssignment> make(const PlanFile& plan,
                                                   const JobSettings& settings);
 
@@ -53,6 +54,12 @@ class JobAssignment {
   // Where streams go, by phase_of a round.
   [[nodiscard]] const MulticastGroups& groups() const { return groups_; }
 
+  // How many rounds everybody keeps: a round opens in the place of the one so many before it.
+  [[nodiscard]] int live_rounds() const { return live_rounds_; }
+  // When everybody has the last of a round, or has given it up: with the start of the next one,
+  // unless they overlap.
+  [[nodiscard]] Instant over(RoundId round, Instant origin) const;
+
   // What an island's edge must hold, over all rounds of the period.
   [[nodiscard]] std::size_t slots(IslandId island) const { return slots_[std::size_t(island)]; }
   // Added to every round of the plan, where its own slack is less than hops and grace need.
@@ -63,9 +70,12 @@ class JobAssignment {
 
  private:
   JobAssignment(const PlanFile& plan, const JobSettings& settings);
+  void measure_hops();
   void size_slots();
-  void lay_rounds();
-  [[nodiscard]] Duration hops_of(const PlannedRound& round, const std::vector<LaneId>& lanes) const;
+  void note_ends();
+  [[nodiscard]] Result<void> lay_rounds(const PlanFile& plan);
+  [[nodiscard]] int streams_on(std::size_t phase, LaneId lane) const;
+  [[nodiscard]] Duration hops_of(std::size_t phase, const std::vector<LaneId>& lanes) const;
 
   const Map& map_;
   const Plan& plan_;
@@ -79,6 +89,8 @@ class JobAssignment {
   Duration hops_max_{0};
   Duration last_hops_max_{0};  // the same between edges and islands
   Duration added_slack_{0};
+  int live_rounds_ = 2;
+  std::vector<Duration> over_;      // of the period's rounds that overlap, from the start of each
   std::vector<std::size_t> slots_;  // by island
 };
 

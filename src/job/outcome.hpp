@@ -3,11 +3,13 @@
 // run ends (job/complete_outcome); reports and writers add nothing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/absence.hpp"
+#include "plan/ledger.hpp"
 #include "plan/plan.hpp"
 #include "protocol/counters.hpp"
 #include "protocol/receiver.hpp"
@@ -87,7 +89,10 @@ struct Outcome {
   std::vector<LaneOutcome> lanes;           // that carried anything, or should have
   std::uint64_t hops = 0;                   // packets over lanes
   std::uint64_t events = 0;
-  Duration played;          // virtual time
+  Duration played;  // virtual time
+  // Of a plan whose rounds overlap: staleness as copies and merges really were, where enough rounds
+  // were played.
+  std::optional<ExactStaleness> exact = {};
   double planned_loss = 0;  // Σ_k Σ_h e_k(h) of the plan over as many rounds
 };
 

@@ -35,7 +35,7 @@ SenderSettings sender_role(const JobAssignment& assignment) {
 ReceiverSettings receiver_role(const PlanFile& plan, const JobAssignment& assignment,
                                const RoleSettings& settings, IslandId island) {
   ReceiverSettings receiving;
-  receiving.live_rounds = kLiveRounds;
+  receiving.live_rounds = assignment.live_rounds();
   receiving.exchange = assignment.settings().exchange;
   receiving.islands = plan.map.island_count();
   receiving.gaps.window = std::uint32_t(
@@ -51,7 +51,7 @@ AggregationSpec edge_role(const PlanFile& plan, const JobAssignment& assignment,
   share.grid = Grid(settings.exponent);
   share.slots = assignment.slots(island);
   share.resend_packets = packets_in(edge_of(plan, island).resend, assignment.job());
-  share.live_rounds = kLiveRounds;
+  share.live_rounds = assignment.live_rounds();
   share.payloads = settings.payloads;
   share.framing = assignment.framing();
   for (const LaneId lane : plan.ingress[std::size_t(island)].lanes)

@@ -8,8 +8,6 @@
 
 namespace cotillion {
 
-inline constexpr int kLiveRounds = 2;
-
 // What is not the plan's business.
 struct RoleSettings {
   Payloads payloads = Payloads::kReal;

@@ -9,9 +9,9 @@ namespace cotillion {
 namespace {
 
 // A whole copy of a round that ends is made when the round begins, and merged when it ends.
-LedgerPlan replayed(const NetworkModel& network, const Plan& plan, bool streamed) {
+LedgerPlan replayed(int islands, const Plan& plan, bool streamed) {
   LedgerPlan ledger;
-  ledger.island_count = network.map().island_count();
+  ledger.island_count = islands;
   ledger.fragments = streamed ? plan.settings.fragments : 1;
   const bool at_the_end = !streamed && !plan.overlapped;
   for (const PlannedRound& round : plan.rounds) {
@@ -37,10 +37,14 @@ LedgerPlan replayed(const NetworkModel& network, const Plan& plan, bool streamed
 }  // namespace
 
 std::vector<RealDuration> exact_staleness(const NetworkModel& network, const Plan& plan) {
+  return exact_staleness(network.map().island_count(), plan);
+}
+
+std::vector<RealDuration> exact_staleness(int islands, const Plan& plan) {
   std::vector<RealDuration> exact(kObjectives.size(), RealDuration::from_ps(kInfinity));
   if (!plan.feasible || plan.mixing.phases.empty()) return exact;
   for (const bool streamed : {false, true}) {
-    const ExactStaleness counted = exact_staleness(replayed(network, plan, streamed));
+    const ExactStaleness counted = exact_staleness(replayed(islands, plan, streamed));
     exact[std::size_t(streamed ? Objective::kPaperStreamed : Objective::kPaper)] = counted.absolute;
     exact[std::size_t(streamed ? Objective::kSquaredStreamed : Objective::kSquared)] =
         counted.squared;

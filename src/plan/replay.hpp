@@ -13,5 +13,6 @@ namespace cotillion {
 // + d, because not everybody waits for the slowest.
 [[nodiscard]] std::vector<RealDuration> exact_staleness(const NetworkModel& network,
                                                         const Plan& plan);
+[[nodiscard]] std::vector<RealDuration> exact_staleness(int islands, const Plan& plan);
 
 }  // namespace cotillion

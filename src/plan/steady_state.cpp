@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/file/plan_file.hpp"
 #include "topology/lane_walk.hpp"
 
 namespace cotillion {
@@ -61,11 +60,9 @@ std::vector<double> lane_delays(const Map& map, const Stream& stream) {
 
 class LanesOverTime {
  public:
-  LanesOverTime(const NetworkModel& network, const Plan& plan)
-      : network_(network),
-        period_(period_of(plan)),
-        flows_(std::size_t(network.map().lane_count())) {
-    for (const PlannedRound& round : plan.rounds)
+  explicit LanesOverTime(const PlanOnMap& given)
+      : given_(given), period_(period_of(given.plan)), flows_(std::size_t(given.map.lane_count())) {
+    for (const PlannedRound& round : given.plan.rounds)
       for (const PlannedClique& clique : round.cliques) add(round, clique);
   }
   [[nodiscard]] std::vector<BitsPerSecond> peaks() {
@@ -78,14 +75,14 @@ class LanesOverTime {
   void add(const PlannedRound& round, const PlannedClique& clique) {
     const double lasts = clique.serialisation.ps;
     for (const Stream& stream : clique.streams) {
-      const std::vector<double> delays = lane_delays(network_.map(), stream);
+      const std::vector<double> delays = lane_delays(given_.map, stream);
       for (std::size_t l = 0; l < stream.tree.size(); ++l)
         flows_[std::size_t(stream.tree[l])].add(round.start.ps + stream.offset.ps + delays[l],
                                                 lasts, stream.rate.value * stream.copies[l],
                                                 period_);
     }
     for (std::size_t i = 0; i < clique.islands.size() && !clique.streams.empty(); ++i) {
-      if (network_.aggregates(clique.islands[i])) {
+      if (ingress_at(clique.islands[i]).edge != kNoAggregator) {
         enter(clique.islands[i], round.start.ps + sum_begins(clique, i).ps, lasts,
               clique.rate.value);
         continue;
@@ -99,15 +96,18 @@ class LanesOverTime {
   }
   // One stream on the last part of its way, by when it begins to reach the island.
   void enter(IslandId island, double arrives, double lasts, double rate) {
-    const Ingress ingress = ingress_of(network_, island);
+    const Ingress& ingress = ingress_at(island);
     double at = arrives - double(ingress.latency.ps);
     for (const LaneId lane : ingress.lanes) {
       flows_[std::size_t(lane)].add(at, lasts, rate, period_);
-      at += double(lane_latency(network_.map(), lane).ps);
+      at += double(lane_latency(given_.map, lane).ps);
     }
   }
+  [[nodiscard]] const Ingress& ingress_at(IslandId island) const {
+    return given_.ingress[std::size_t(island)];
+  }
 
-  const NetworkModel& network_;
+  const PlanOnMap given_;
   double period_;
   std::vector<LaneFlow> flows_;
 };
@@ -141,20 +141,33 @@ double peak_of(const std::vector<EdgeTurn>& turns, double period, double payload
   return most;
 }
 
-}  // namespace
-
-std::vector<BitsPerSecond> lane_peaks(const NetworkModel& network, const Plan& plan) {
-  return LanesOverTime(network, plan).peaks();
+std::vector<Ingress> every_ingress(const NetworkModel& network) {
+  std::vector<Ingress> every;
+  for (IslandId island{0}; island < network.map().island_count(); ++island)
+    every.push_back(ingress_of(network, island));
+  return every;
 }
 
-std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan) {
-  const int islands = network.map().island_count();
-  std::vector<std::vector<EdgeTurn>> turns(static_cast<std::size_t>(islands));
-  for (const PlannedRound& round : plan.rounds)
+}  // namespace
+
+std::vector<BitsPerSecond> lane_peaks(const PlanOnMap& given) {
+  return LanesOverTime(given).peaks();
+}
+
+std::vector<BitsPerSecond> lane_peaks(const NetworkModel& network, const Plan& plan) {
+  const std::vector<Ingress> ingress = every_ingress(network);
+  return lane_peaks({plan, network.map(), ingress});
+}
+
+std::vector<double> edge_peaks(const PlanOnMap& given) {
+  std::vector<std::vector<EdgeTurn>> turns(given.map.islands.size());
+  double payload = 0;
+  for (const PlannedRound& round : given.plan.rounds)
     for (const PlannedClique& clique : round.cliques)
       for (std::size_t i = 0; i < clique.islands.size() && !clique.streams.empty(); ++i) {
         const IslandId island = clique.islands[i];
-        if (!network.aggregates(island)) continue;
+        if (given.ingress[std::size_t(island)].edge == kNoAggregator) continue;
+        payload = double(clique.streams.front().payload.count);
         EdgeTurn turn{INFINITY, round.start.ps + sum_begins(clique, i).ps, clique.serialisation.ps};
         for (const Stream& stream : clique.streams)
           for (const Arrival& arrival : stream.receivers)
@@ -165,8 +178,13 @@ std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan) {
       }
   std::vector<double> peaks;
   for (const auto& of_island : turns)
-    peaks.push_back(peak_of(of_island, period_of(plan), double(network.payload().count)));
+    peaks.push_back(peak_of(of_island, period_of(given.plan), payload));
   return peaks;
+}
+
+std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan) {
+  const std::vector<Ingress> ingress = every_ingress(network);
+  return edge_peaks({plan, network.map(), ingress});
 }
 
 }  // namespace cotillion

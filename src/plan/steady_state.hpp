@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "plan/plan.hpp"
+#include "plan/file/plan_file.hpp"
 
 namespace cotillion {
 
@@ -16,5 +16,14 @@ namespace cotillion {
 // first byte that has arrived to the last that has left, counted through rounds. By island; zero
 // where nothing is summed.
 [[nodiscard]] std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan);
+
+// The same of a plan that was read back, with its map and the last parts of ways, by island.
+struct PlanOnMap {
+  const Plan& plan;
+  const Map& map;
+  const std::vector<Ingress>& ingress;
+};
+[[nodiscard]] std::vector<BitsPerSecond> lane_peaks(const PlanOnMap& given);
+[[nodiscard]] std::vector<double> edge_peaks(const PlanOnMap& given);
 
 }  // namespace cotillion

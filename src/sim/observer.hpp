@@ -51,6 +51,8 @@ class SimulationObserver {
                            std::size_t /*count*/) {}
   virtual void on_copied(SimulatedIsland&, RoundId, std::uint64_t /*first*/,
                          std::span<const float>) {}
+  // It copies a fragment, at this instant of true time, in rehearsals too.
+  virtual void on_fragment_copied(Instant, SimulatedIsland&, RoundId, int /*fragment*/) {}
   // It is about to merge a fragment; it has; it has merged what came late.
   virtual void on_merge_due(SimulatedIsland&, RoundId, int /*fragment*/) {}
   virtual void on_merged(SimulatedIsland&, RoundId, int /*fragment*/) {}

@@ -10,11 +10,15 @@ namespace cotillion {
 
 OutcomeRecorder::OutcomeRecorder(const PlanFile& plan, const JobAssignment& assignment,
                                  Missing missing, const Turn& turn, const SimulatedIslands& islands)
-    : plan_(plan), assignment_(assignment), missing_(missing), turn_(turn), islands_(islands) {}
+    : plan_(plan), assignment_(assignment), missing_(missing), turn_(turn), islands_(islands) {
+  if (plan.plan.overlapped) moves_.emplace(plan.map.island_count(), assignment.job().fragments);
+}
 
 void OutcomeRecorder::open_round(RoundId round) {
-  if (round > 1) note_arrivals(round - 1);
-  if (round > 2) note_mixing(round - 2);  // its slots are about to be taken
+  const auto live = RoundId(assignment_.live_rounds());
+  const RoundId arriving = plan_.plan.overlapped ? live : 1;
+  if (round > arriving) note_arrivals(round - arriving);
+  if (round > live) note_mixing(round - live);  // its slots are about to be taken
   if (round > 4) merged_.erase(merged_.begin(), merged_.lower_bound({round - 4, 0}));
   outcome_.rounds.push_back(planned_round(plan_, round));
 }
@@ -23,7 +27,25 @@ void OutcomeRecorder::forget(IslandId island) {
   for (const RoundOutcome& round : outcome_.rounds) note_row(round.round, island);
 }
 
+void OutcomeRecorder::on_fragment_copied(Instant now, SimulatedIsland& island, RoundId round,
+                                         int fragment) {
+  if (moves_) moves_->copied(now, island.id(), round, fragment);
+}
+
+// What came of the fragment, mean over its chunks.
+void OutcomeRecorder::note_merge(SimulatedIsland& island, RoundId round, int fragment) {
+  const RoundAssignment part = assignment_.part(round, island.id(), kOrigin);
+  const auto masks = island.receiver().contributors(round);
+  const JobSpec& job = assignment_.job();
+  const ChunkId from = first_chunk(job, fragment), to = first_chunk(job, fragment + 1);
+  std::vector<double> row(plan_.map.islands.size());
+  for (ChunkId chunk = from; chunk < to; ++chunk)
+    add_mixing(row, part, missing_, {masks[chunk], 1.0 / double(to - from)});
+  moves_->merged(turn_.now, island.id(), round, fragment, row);
+}
+
 void OutcomeRecorder::on_merge_due(SimulatedIsland& island, RoundId round, int fragment) {
+  if (moves_) note_merge(island, round, fragment);
   std::vector<char>& merged = merged_[{round, island.id()}];
   merged.resize(std::size_t(assignment_.job().fragments));
   merged[std::size_t(fragment)] = 1;
@@ -57,7 +79,8 @@ void OutcomeRecorder::note_arrivals(RoundId round) {
   for (std::size_t c = 0; c < planned.cliques.size(); ++c)
     for (const Stream& stream : planned.cliques[c].streams)
       for (const Arrival& arrival : stream.receivers) {
-        const Instant last = islands_[std::size_t(arrival.receiver)]->last_accepted(stream.sender);
+        const Instant last =
+            islands_[std::size_t(arrival.receiver)]->last_accepted(stream.sender, round);
         outcome_.rounds[round - 1].cliques[c].arrivals.push_back(
             {stream.sender, arrival.receiver, due_at_edge(plan_, stream, arrival),
              last == kNever ? Duration{0} : last - start});
@@ -89,10 +112,12 @@ void OutcomeRecorder::note_row(RoundId round, IslandId island) {
 }
 
 Outcome OutcomeRecorder::outcome(const Network& network, Duration played, std::uint64_t events) {
-  if (!outcome_.rounds.empty()) note_arrivals(RoundId(outcome_.rounds.size()));
-  for (RoundId round = RoundId(std::max(1, int(outcome_.rounds.size()) - 1));
-       round <= outcome_.rounds.size(); ++round)
-    note_mixing(round);
+  const int opened = int(outcome_.rounds.size()), live = assignment_.live_rounds();
+  const int arriving = plan_.plan.overlapped ? live : 1;
+  for (int round = std::max(1, opened - arriving + 1); round <= opened; ++round)
+    note_arrivals(RoundId(round));
+  for (int round = std::max(1, opened - live + 1); round <= opened; ++round)
+    note_mixing(RoundId(round));
   for (const Missed& missed : missed_)
     outcome_.rounds[missed.round - 1].absences.push_back(missed.absence);
   note_silence();
@@ -102,6 +127,8 @@ Outcome OutcomeRecorder::outcome(const Network& network, Duration played, std::u
   outcome_.events = events;
   outcome_.played = played;
   outcome_.added_slack = assignment_.added_slack();
+  if (moves_)
+    outcome_.exact = moves_->staleness(plan_.plan, assignment_, RoundId(outcome_.rounds.size()));
   return complete_outcome(plan_, std::move(outcome_));
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "job/outcome.hpp"
+#include "job/recorded_moves.hpp"
 #include "sim/network.hpp"
 #include "sim/observer.hpp"
 #include "sim/simulated_island.hpp"
@@ -33,6 +34,8 @@ class OutcomeRecorder final : public SimulationObserver {
   // Once, when everything is over; the outcome is complete.
   [[nodiscard]] Outcome outcome(const Network& network, Duration played, std::uint64_t events);
 
+  void on_fragment_copied(Instant now, SimulatedIsland& island, RoundId round,
+                          int fragment) override;
   void on_merge_due(SimulatedIsland& island, RoundId round, int fragment) override;
   void on_round_closed(Instant now, SimulatedIsland& island, RoundId round,
                        std::span<const Absence> absences) override;
@@ -47,6 +50,7 @@ class OutcomeRecorder final : public SimulationObserver {
   };
 
   void note_arrivals(RoundId round);
+  void note_merge(SimulatedIsland& island, RoundId round, int fragment);
   void note_mixing(RoundId round);
   void note_row(RoundId round, IslandId island);
   void note_silence();
@@ -60,6 +64,7 @@ class OutcomeRecorder final : public SimulationObserver {
   std::vector<Missed> missed_;
   std::map<IslandInRound, std::vector<char>> merged_;  // fragments of live rounds
   std::set<IslandInRound> noted_;                      // rows of Ŵ
+  std::optional<RecordedMoves> moves_;                 // where rounds overlap
   std::set<IslandInRound> closed_;                     // accounts that were given
   Outcome outcome_;
 };

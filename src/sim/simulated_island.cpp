@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/check.hpp"
 #include "sim/event_queue.hpp"
@@ -10,6 +11,7 @@ namespace cotillion {
 namespace {
 
 constexpr BootId kFirstBoot = 1;
+constexpr std::size_t kStreamsInHand = 2;
 
 RoleSettings role_of(const SimulatedIslandSettings& settings) {
   return {settings.payloads, settings.exponent, settings.round_trip_margin};
@@ -33,7 +35,8 @@ SimulatedIsland::SimulatedIsland(const Turn& turn, RoutedOutbox& network,
       resend_(edge_of(plan, self).resend),
       ingress_(Route::into(plan.ingress[std::size_t(self)], self)),
       requests_(Route::of_requests(plan.map, self)),
-      accepted_(plan.map.islands.size(), kNever) {
+      overlapped_(plan.plan.overlapped),
+      accepted_(plan.map.islands.size() * rounds_told_apart(), kNever) {
   if (settings.payloads == Payloads::kReal) model_.resize(job_.elements);
   make_island();
   edge_ = make_edge();
@@ -42,8 +45,8 @@ SimulatedIsland::SimulatedIsland(const Turn& turn, RoutedOutbox& network,
 }
 
 void SimulatedIsland::make_island() {
-  snapshots_ =
-      std::make_unique<Snapshots>(job_, Grid(settings_.exponent), kLiveRounds, settings_.payloads);
+  snapshots_ = std::make_unique<Snapshots>(job_, Grid(settings_.exponent), receiving_.live_rounds,
+                                           settings_.payloads);
   merge_ = std::make_unique<Merge>(job_, settings_.merge);
   sender_ = std::make_unique<Sender>(sending_, *snapshots_, *this, sealed(island_boot_));
   receiver_ = std::make_unique<Receiver>(receiving_, *snapshots_, *merge_, sealed(island_boot_),
@@ -112,7 +115,7 @@ void SimulatedIsland::revive(Instant now) {
   ++island_boot_;
   make_island();
   dead_ = false;
-  stream_ = nullptr;
+  streams_.clear();
   if (settings_.step_time.ps > 0) step_due_ = now + step_length();
   note_island();
 }
@@ -129,13 +132,14 @@ void SimulatedIsland::note_island() {
 
 void SimulatedIsland::open_round(Instant now, const RoundAssignment& part, const Route* stream) {
   open_.push_back(part.spec);
-  if (open_.size() > kLiveRounds) open_.erase(open_.begin());
+  if (open_.size() > std::size_t(receiving_.live_rounds)) open_.erase(open_.begin());
   COTILLION_CHECK(edge_->open_round(now, job_.id, part.spec, *this).has_value());
   note_edge();
   if (dead_) return;
   COTILLION_CHECK(receiver_->open_round(own_time(now), part.receiver, *this, *this).has_value());
   if (part.sends) {
-    stream_ = stream;
+    streams_.emplace_back(part.stream.round, stream);
+    if (streams_.size() > kStreamsInHand) streams_.erase(streams_.begin());
     sender_->open_round(part.stream);
   }
   note_island();
@@ -157,7 +161,11 @@ void SimulatedIsland::hear_stream(Instant now, SourceId source, ByteView packet)
   const EdgeCounters& counters = aggregation_->counters();
   const std::uint64_t before = counters[EdgeCount::kAccepted];
   edge_->on_packet(now, source, packet, *this);
-  if (counters[EdgeCount::kAccepted] != before) accepted_[std::size_t(source)] = now;
+  if (counters[EdgeCount::kAccepted] != before) {
+    Little32 round;
+    std::memcpy(&round, packet.data() + offsetof(Header, round), sizeof round);
+    accepted_[acceptance(source, round)] = now;
+  }
   note_edge();
 }
 
@@ -199,6 +207,12 @@ void SimulatedIsland::snapshot(RoundId round, std::uint64_t first, std::span<flo
   for (SimulationObserver* who : observers_) who->on_copied(*this, round, first, values);
 }
 
+bool SimulatedIsland::keep(RoundId round, int fragment) {
+  for (SimulationObserver* who : observers_)
+    who->on_fragment_copied(turn_.now, *this, round, fragment);
+  return false;  // the model goes on; its copy is stored
+}
+
 std::span<float> SimulatedIsland::elements(int fragment) {
   const std::uint64_t first = first_element(job_, first_chunk(job_, fragment));
   const std::uint64_t last =
@@ -231,12 +245,19 @@ void SimulatedIsland::round_closed(RoundId round, std::span<const Absence> absen
 void SimulatedIsland::send(Towards towards, ByteView packet) {
   switch (towards) {
     case Towards::kGroup:
-      return network_.carry(*stream_, packet);
+      return network_.carry(route_of(sender_->speaks_for()), packet);
     case Towards::kIsland:
       return network_.carry(ingress_, packet);
     case Towards::kOwnEdge:
       return network_.carry(requests_, packet);
   }
+}
+
+const Route& SimulatedIsland::route_of(RoundId round) const {
+  const auto found = std::find_if(streams_.begin(), streams_.end(),
+                                  [&](const auto& stream) { return stream.first == round; });
+  COTILLION_CHECK(found != streams_.end());
+  return *found->second;
 }
 
 EdgeCounters SimulatedIsland::edge_counters() const {

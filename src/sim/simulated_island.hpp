@@ -77,10 +77,10 @@ class SimulatedIsland final : public FragmentSource, public ReceiverEvents, publ
   [[nodiscard]] const Snapshots& snapshots() const { return *snapshots_; }
   [[nodiscard]] bool dead() const { return dead_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  // When its edge last accepted a contribution of this source since the last time it was asked;
-  // nothing: never.
-  [[nodiscard]] Instant last_accepted(SourceId source) {
-    return std::exchange(accepted_[std::size_t(source)], kNever);
+  // When its edge last accepted a contribution of this source, to this round where rounds overlap,
+  // since the last time it was asked; nothing: never.
+  [[nodiscard]] Instant last_accepted(SourceId source, RoundId round) {
+    return std::exchange(accepted_[acceptance(source, round)], kNever);
   }
   // Totals, including those before a restart.
   [[nodiscard]] EdgeCounters edge_counters() const;
@@ -91,6 +91,7 @@ class SimulatedIsland final : public FragmentSource, public ReceiverEvents, publ
 
   // FragmentSource, ReceiverEvents, Outbox
   void snapshot(RoundId round, std::uint64_t first, std::span<float> values) override;
+  bool keep(RoundId round, int fragment) override;
   void fragment_ready(RoundId round, int fragment) override;
   void late_ready(RoundId round, int fragment) override;
   void round_closed(RoundId round, std::span<const Absence> absences) override;
@@ -102,6 +103,13 @@ class SimulatedIsland final : public FragmentSource, public ReceiverEvents, publ
   [[nodiscard]] Duration step_length() const;
   [[nodiscard]] std::span<float> elements(int fragment);
   [[nodiscard]] Instant own_time(Instant now) const;
+  [[nodiscard]] const Route& route_of(RoundId round) const;
+  [[nodiscard]] std::size_t rounds_told_apart() const {
+    return overlapped_ ? std::size_t(receiving_.live_rounds) : 1;
+  }
+  [[nodiscard]] std::size_t acceptance(SourceId source, RoundId round) const {
+    return std::size_t(source) * rounds_told_apart() + round % rounds_told_apart();
+  }
   void note_island();
   void note_edge() { edge_due_ = aggregation_->next_deadline(); }
   [[nodiscard]] Instant late_by(Instant due) const { return due == kNever ? due : due + late_; }
@@ -124,11 +132,12 @@ class SimulatedIsland final : public FragmentSource, public ReceiverEvents, publ
   std::unique_ptr<Edge> edge_;
   const Aggregation* aggregation_ = nullptr;  // its share of this job
   Route ingress_, requests_;
-  const Route* stream_ = nullptr;  // of the round being sent
-  std::vector<RoundSpec> open_;    // what a restarted edge is told again
-  EdgeCounters earlier_;           // of edges that were restarted
+  std::vector<std::pair<RoundId, const Route*>> streams_;  // in hand
+  std::vector<RoundSpec> open_;                            // what a restarted edge is told again
+  EdgeCounters earlier_;                                   // of edges that were restarted
   std::size_t earlier_peak_ = 0;
-  std::vector<Instant> accepted_;  // by source
+  const bool overlapped_;
+  std::vector<Instant> accepted_;  // by source, and by round where they overlap
   BootId edge_boot_ = 1, island_boot_ = 1;
   ReceiverCounters received_earlier_;  // in earlier lives
   SenderCounters sent_earlier_;

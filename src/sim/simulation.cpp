@@ -78,13 +78,15 @@ class Simulation final : public RoutedOutbox, public PacketSink {
   std::optional<Outcome> play() {
     Instant end = assignment_.start_of(RoundId(settings_.rounds + 1), kOrigin) +
                   assignment_.hops_max() + settings_.islands.job_settings.grace;
-    // Until everyone has given its account of the last round, whatever its clock says.
-    for (IslandId island = 0; island < map_.island_count(); ++island) {
-      const RoundAssignment part = assignment_.part(RoundId(settings_.rounds), island, kOrigin);
-      const Instant closes =
-          std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
-      end = std::max(end, islands_[std::size_t(island)]->true_time(closes));
-    }
+    // Until everyone has given its account of the last rounds, whatever its clock says.
+    for (int round = std::max(1, settings_.rounds - assignment_.live_rounds() + 1);
+         round <= settings_.rounds; ++round)
+      for (IslandId island = 0; island < map_.island_count(); ++island) {
+        const RoundAssignment part = assignment_.part(RoundId(round), island, kOrigin);
+        const Instant closes =
+            std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
+        end = std::max(end, islands_[std::size_t(island)]->true_time(closes));
+      }
     for (;;) {
       Instant next = kNever;
       for (int partition = 0; partition < partitions_.count(); ++partition)

@@ -34,4 +34,24 @@ namespace cotillion::testing {
   return plan_file(std::move(map), schedule);
 }
 
+// Relaxed, streamed in 64 fragments, and a fiftieth of all rates and bytes: times are those of the
+// nine cities.
+[[nodiscard]] inline PlanFile relaxed_nine_city_plan(const std::string& schedule,
+                                                     const std::string& relax, Bytes memory) {
+  constexpr std::int64_t kScale = 50;
+  Map map = with_memory(example_map("nine-cities"), memory / kScale);
+  map.payload = map.payload / kScale;
+  for (Link& link : map.links)
+    for (BitsPerSecond& rate : link.rate) rate.value /= kScale;
+  for (Island& island : map.islands) {
+    island.up.value /= kScale;
+    island.down.value /= kScale;
+  }
+  PlanSettings settings;
+  settings.relax = *relaxations_named(relax);
+  settings.objective = Objective::kPaperStreamed;
+  settings.fragments = 64;
+  return plan_file(std::move(map), schedule, settings);
+}
+
 }  // namespace cotillion::testing
