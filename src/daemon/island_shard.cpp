@@ -152,8 +152,8 @@ void IslandShard::begin_stream(Instant now) {
     const RoundOpening& next = upcoming_.front();
     if (next.part.sends && next.part.stream.start > now) return;
     if (next.part.sends) {
-      group_ = {next.group, group_port_};
-      next_stream_ = next.next_stream;
+      leaving_[0] = leaving_[1];
+      leaving_[1] = {next.part.stream.round, {next.group, group_port_}, next.next_stream};
       sender_.open_round(next.part.stream);
     }
     upcoming_.erase(upcoming_.begin());
@@ -182,18 +182,20 @@ void IslandShard::send_what_is_due(Instant now) {
     // Later than a burst may make up for, the sender is told the time, slips, and comes to no other
     // fragment than this one: the next one leaves after more than that.
     const Duration burst = sending_.catch_up;
-    const bool slips = now - copy.when > burst &&
-                       (fragment + 1 == job_.fragments ||
-                        sender_.departure(first_chunk(job_, fragment + 1)) - copy.when > burst);
+    const bool slips =
+        now - copy.when > burst &&
+        (fragment + 1 == job_.fragments ||
+         sender_.departure(copy.round, first_chunk(job_, fragment + 1)) - copy.when > burst);
     sender_.on_time(slips ? now : copy.when, *this);
     agent_->let_go(fragment);
-    if (next_stream_.round != 0) note_wanted(next_stream_, fragment);
+    const StreamSpec& next = leaving(copy.round).next;
+    if (next.round != 0) note_wanted(next, fragment);
   }
 }
 
 Instant IslandShard::may_send_until(Instant now) const {
   if (!current_merge_ || sender_.is_past(current_merge_->round + 1, next_)) return now;
-  return std::min(now, sender_.departure(next_) - Duration{1});
+  return std::min(now, sender_.departure(current_merge_->round + 1, next_) - Duration{1});
 }
 
 // When training code should have offered a fragment anew, if nothing is late.
@@ -303,7 +305,7 @@ void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
 
 void IslandShard::send(Towards towards, ByteView packet) {
   if (towards == Towards::kGroup)
-    out_.add_copy(group_, packet);
+    out_.add_copy(leaving(sender_.speaks_for()).group, packet);
   else if (towards == Towards::kOwnEdge)
     out_.add_copy(edge_, packet);
 }

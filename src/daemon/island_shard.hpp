@@ -37,6 +37,12 @@ class IslandShard final : private ShardWork,
   [[nodiscard]] Endpoint own() const { return socket_.local(); }
 
  private:
+  // A stream in hand.
+  struct Leaving {
+    RoundId round = 0;
+    Endpoint group;
+    StreamSpec next;  // of the round after it; round 0: none
+  };
   // A correction to be put into the region, or checked against a synthetic model.
   struct PendingMerge {
     RoundId round = 0;
@@ -70,6 +76,9 @@ class IslandShard final : private ShardWork,
   [[nodiscard]] Instant may_send_until(Instant now) const;
   [[nodiscard]] int in_region(int fragment) const { return shard_ * job_.fragments + fragment; }
   [[nodiscard]] const RoundAssignment* part_of(RoundId round) const;
+  [[nodiscard]] const Leaving& leaving(RoundId round) const {
+    return leaving_[leaving_[0].round == round ? 0 : 1];
+  }
   [[nodiscard]] std::vector<Absence> absences(const RoundAssignment& part, ChunkId from,
                                               ChunkId to) const;
   [[nodiscard]] std::int64_t wall_ns(Instant instant) const {
@@ -105,10 +114,9 @@ class IslandShard final : private ShardWork,
   UdpSocket socket_;
   ReceiveBatch sums_;
   SendBatch out_;
-  std::vector<RoundAssignment> parts_;  // of the live rounds
-  std::vector<RoundOpening> upcoming_;  // whose streams have not begun
-  Endpoint group_;                      // of the stream being sent
-  StreamSpec next_stream_;
+  std::vector<RoundAssignment> parts_;         // of the live rounds
+  std::vector<RoundOpening> upcoming_;         // whose streams have not begun
+  std::array<Leaving, 2> leaving_;             // whose streams are in hand, the older first
   std::vector<PendingMerge> pending_merges_;   // not begun
   std::optional<PendingMerge> current_merge_;  // under way
   ChunkId next_ = 0;                           // chunk of it

@@ -112,12 +112,16 @@ Instant MemberDaemon::opens(RoundId round) const {
   if (round == 1) return Instant{INT64_MIN};
   const Instant before = job_assignment.start_of(round - 1, member_.origin());
   const Duration half{(job_assignment.start_of(round, member_.origin()) - before).ps / 2};
-  return before + half;
+  const auto live = RoundId(job_assignment.live_rounds());
+  if (round <= live) return before + half;
+  return std::max(before + half, job_assignment.over(round - live, member_.origin()));
 }
 
 Instant MemberDaemon::closes(RoundId round) const {
   const JobAssignment& job_assignment = member_.job_assignment();
-  return job_assignment.start_of(round + 1, member_.origin()) + job_assignment.settings().grace;
+  return std::max(job_assignment.start_of(round + 1, member_.origin()),
+                  job_assignment.over(round, member_.origin())) +
+         job_assignment.settings().grace;
 }
 
 Duration MemberDaemon::until_next(Instant now) const {
