@@ -111,8 +111,9 @@ TEST(Edge, ASumThatIsNotWholeIsPutOutAtItsDeadlineWhateverItsTurn) {
   site.all(1);
   site.edge.on_time({20'000}, site);
   ASSERT_EQ(site.sent.size(), 2u);
-  EXPECT_EQ(site.sent[0].type(), PacketType::kPartial);
-  EXPECT_EQ(site.sent[1].type(), PacketType::kResult);
+  // Whole sums first: theirs is the planned turn.
+  EXPECT_EQ(site.sent[0].type(), PacketType::kResult);
+  EXPECT_EQ(site.sent[1].type(), PacketType::kPartial);
   EXPECT_EQ(site.count(kTimeouts), 1u);
 }
 

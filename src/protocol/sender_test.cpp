@@ -194,7 +194,6 @@ StreamSpec following() {
 TEST(Sender, HasTwoStreamsInHandWhereRoundsOverlap) {
   Island island({.exchange = Exchange::kStreamed, .framing = {16}});
   island.sender.open_round(stream(7));
-  island.run(kStart + kMs);
   island.sender.open_round(following());
   EXPECT_FALSE(island.sender.is_past(7, 9));
   EXPECT_FALSE(island.sender.is_past(8, 0));
