@@ -259,26 +259,39 @@ class ExactAverages final : public SimulationObserver {
     for (std::size_t e = 0; e < model.size(); ++e) model[e] = float(island * 81 + own(e));
   }
   [[nodiscard]] int checked() const { return checked_; }
+  [[nodiscard]] int merged() const { return merged_; }
 
   void on_merge_due(SimulatedIsland& island, RoundId round, int) override {
     if (round != 1) return;
     ++checked_;
-    const auto& clique =
-        *std::find_if(round_.cliques.begin(), round_.cliques.end(), [&](const PlannedClique& c) {
-          return std::find(c.islands.begin(), c.islands.end(), island.id()) != c.islands.end();
-        });
-    double mean = 0;
-    for (const IslandId member : clique.islands) mean += member * 81 / 3.0;
+    const double mean = mean_for(island.id());
     std::vector<double> average(2048);
     island.receiver().average(1, 0, average);
     for (std::size_t e = 0; e < average.size(); ++e) ASSERT_EQ(average[e], mean + own(e));
   }
+  // Nobody learns anything in flight, so the model is the average then.
+  void on_merged(SimulatedIsland& island, RoundId round, int) override {
+    if (round != 1) return;
+    ++merged_;
+    const double mean = mean_for(island.id());
+    const std::vector<float>& model = island.model();
+    for (std::size_t e = 0; e < model.size(); ++e) ASSERT_EQ(model[e], mean + own(e));
+  }
 
  private:
   static int own(std::size_t element) { return int(element % 50) * 9; }
+  [[nodiscard]] double mean_for(IslandId island) const {
+    const auto& clique =
+        *std::find_if(round_.cliques.begin(), round_.cliques.end(), [&](const PlannedClique& c) {
+          return std::find(c.islands.begin(), c.islands.end(), island) != c.islands.end();
+        });
+    double mean = 0;
+    for (const IslandId member : clique.islands) mean += member * 81 / 3.0;
+    return mean;
+  }
 
   const PlannedRound& round_;
-  int checked_ = 0;
+  int checked_ = 0, merged_ = 0;
 };
 
 // Real payloads, each island with its own numbers; faults that lose nothing change no sum.
@@ -299,6 +312,7 @@ TEST(Simulation, DuplicatesReplaysAndReorderingChangeNoSum) {
     settings.observers = {&averages};
     const Outcome outcome = played(plan, settings);
     EXPECT_EQ(averages.checked(), 9);
+    EXPECT_EQ(averages.merged(), 9);
     for (const RoundOutcome& round : outcome.rounds) EXPECT_TRUE(round.absences.empty());
   }
 }
