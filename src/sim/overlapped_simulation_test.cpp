@@ -12,7 +12,7 @@ namespace {
 using testing::expect_as_planned;
 using testing::relaxed_nine_city_plan;
 
-constexpr Bytes kSome{100'000'000}, kPlenty{32'000'000'000};
+constexpr Bytes kSomeMemory{100'000'000}, kMuchMemory{32'000'000'000};
 
 SimulationSettings streamed(const PlanFile& plan, int periods) {
   SimulationSettings settings;
@@ -45,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(
     Schedules, RelaxedNineCities,
     ::testing::Combine(::testing::Values("triangles", "pairs", "regional", "all-to-all"),
                        ::testing::Values("lengths", "overlap", "routes", "all"),
-                       ::testing::Values(Bytes{0}, kSome, kPlenty)),
+                       ::testing::Values(Bytes{0}, kSomeMemory, kMuchMemory)),
     [](const auto& which) {
       std::string name = std::get<0>(which.param) + "_" + std::get<1>(which.param);
       std::erase(name, '-');
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(OverlappedSimulation, TakesAsLongAsThePlanSays) {
-  const PlanFile plan = relaxed_nine_city_plan("all-to-all", "all", kPlenty);
+  const PlanFile plan = relaxed_nine_city_plan("all-to-all", "all", kMuchMemory);
   const auto outcome = simulate(plan, streamed(plan, 10));
   ASSERT_TRUE(outcome.has_value());
   EXPECT_EQ(outcome->added_slack, Duration{0});
@@ -65,7 +65,7 @@ TEST(OverlappedSimulation, TakesAsLongAsThePlanSays) {
 // so few rounds.)
 TEST(OverlappedSimulation, ItsStalenessIsThatOfThePlan) {
   for (const char* schedule : {"triangles", "all-to-all"})
-    for (const Bytes memory : {kSome, kPlenty}) {
+    for (const Bytes memory : {kSomeMemory, kMuchMemory}) {
       const PlanFile plan = relaxed_nine_city_plan(schedule, "all", memory);
       const auto outcome = simulate(plan, streamed(plan, 12));
       ASSERT_TRUE(outcome.has_value());
@@ -79,7 +79,7 @@ TEST(OverlappedSimulation, ItsStalenessIsThatOfThePlan) {
 // 4 ms are more than may be made up for in a burst: what is left of the stream ends where the next
 // one begins, and the rounds after that are whole.
 TEST(OverlappedSimulation, AnIslandThatIsLateForAMomentIsMissedForAMoment) {
-  const PlanFile plan = relaxed_nine_city_plan("all-to-all", "all", kPlenty);
+  const PlanFile plan = relaxed_nine_city_plan("all-to-all", "all", kMuchMemory);
   SimulationSettings settings = streamed(plan, 8);
   const auto faults =
       read_faults("[[slow]]\nisland = \"TYO\"\nlate = \"4ms\"\nfrom = \"0.9s\"\nuntil = \"1s\"\n",
