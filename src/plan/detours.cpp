@@ -19,6 +19,11 @@ constexpr double kDetourRounding = 1e-12;
 
 using Path = std::vector<LaneId>;  // in the order of travel
 
+double ps_of(const CliquePrice& price) {
+  if (price.feasible) return price.price.ps;
+  return kInfinity;
+}
+
 LaneId backwards(LaneId lane) {
   return LaneId(int(lane) ^ 1);  // the two directions of a link are neighbours
 }
@@ -113,7 +118,7 @@ class Detours {
     double most = -1;
     for (std::size_t c = 0; c < round_.cliques.size(); ++c) {
       const CliquePrice& price = best_.round.prices[c];
-      const double ps = price.feasible ? price.price.ps : kInfinity;
+      const double ps = ps_of(price);
       if (round_.cliques[c].size() < 3 || ps <= most) continue;
       most = ps;
       dearest = c;
@@ -166,7 +171,7 @@ class Detours {
     latencies_of(ways, latencies_);
     const CliquePrice price = price_clique(
         latencies_, demand_of(network_, round_.cliques[c], best_.round.rates.bounds[c]), scratch_);
-    return price.feasible ? price.price.ps : kInfinity;
+    return ps_of(price);
   }
 
   bool improve_triple(std::size_t c) {
@@ -177,7 +182,7 @@ class Detours {
     const std::vector<Path> near = between(0, 1), far = between(0, 2), across = between(1, 2);
     const double passes = double(network_.payload().count) *
                           ps_per_byte(best_.round.rates.bounds[c].rate) * network_.wire_factor();
-    const double now = best_.round.prices[c].feasible ? best_.round.prices[c].price.ps : kInfinity;
+    const double now = ps_of(best_.round.prices[c]);
     const auto too_long = [&](const Path& path) { return passes + double(length_of(path)) >= now; };
     std::vector<std::pair<double, CliqueWays>> guesses;
     for (const Path& a : near) {

@@ -92,7 +92,8 @@ class Rerouting {
   [[nodiscard]] double flight(const Choice& choice, std::size_t clique) const {
     double longest = 0;
     for (int j = 0; j < round_.cliques[clique].size(); ++j)
-      for (const Duration latency : choice.ways[std::size_t(first_[clique] + j)]->latency)
+      for (const Duration latency :
+           choice.ways[std::size_t(first_[clique]) + std::size_t(j)]->latency)
         longest = std::max(longest, double(latency.ps));
     return longest;
   }
@@ -267,7 +268,7 @@ class Rerouting {
     for (std::size_t c = 0; c < round_.cliques.size(); ++c) {
       ways.cliques.emplace_back();
       for (int j = 0; j < round_.cliques[c].size() && round_.cliques[c].size() > 1; ++j)
-        ways.cliques.back().push_back(*choice.ways[std::size_t(first_[c] + j)]);
+        ways.cliques.back().push_back(*choice.ways[std::size_t(first_[c]) + std::size_t(j)]);
     }
     PricedRound priced = price_round(network_, round_, std::move(ways), scratch_);
     const double value = value_of(network_, priced, aim_);

@@ -128,7 +128,8 @@ double peak_of(const std::vector<EdgeTurn>& turns, double period, double payload
     double at = 0;
     for (std::size_t n = 0; n < kPeriods * count; ++n) {
       const EdgeTurn& turn = turns[n % count];
-      const double done = (t - turn.*begins - double(n / count) * period) / turn.lasts;
+      const std::size_t periods = n / count;
+      const double done = (t - turn.*begins - double(periods) * period) / turn.lasts;
       if (done > 0) at = std::max(at, (double(n) + std::min(done, 1.0)) * payload);
     }
     return at;

@@ -11,8 +11,9 @@
 namespace cotillion {
 namespace {
 
-constexpr int kRowsMost = 16;
-constexpr double kBarHeight = 11, kRowHeight = 34, kAbove = kTitleHeight + 48, kBelow = 74;
+constexpr int kOverlapRowsMost = 16;
+constexpr double kOverlapBarHeight = 11, kOverlapRowHeight = 34, kOverlapAbove = kTitleHeight + 48,
+                 kOverlapBelow = 74;
 constexpr double kOverlapNameSize = 13;
 // A round's colours: of what is sent, and of what is summed.
 struct RoundColours {
@@ -51,8 +52,8 @@ class OverlapDrawing {
 
   void round_begins(double at, const std::string& text) {
     const double x = axis_.pixel(at);
-    svg_.line({x, kAbove - 4}, {x, bottom_}, {.stroke = kInk, .dash = "4 2"});
-    svg_.text({x + 3, kAbove - 8}, text, {.size = 11.5});
+    svg_.line({x, kOverlapAbove - 4}, {x, bottom_}, {.stroke = kInk, .dash = "4 2"});
+    svg_.text({x + 3, kOverlapAbove - 8}, text, {.size = 11.5});
   }
 
   void island(const std::vector<PlayedRound>& played, IslandId island, double top) {
@@ -63,7 +64,7 @@ class OverlapDrawing {
       for (std::size_t i = 0; i < clique->islands.size(); ++i) {
         if (clique->islands[i] != island) continue;
         bar(played[k].start + clique->streams[i].offset.ms(), lasts, top, kRoundColours[k].sent);
-        bar(played[k].start + sum_begins(*clique, i).ms(), lasts, top + kBarHeight + 2,
+        bar(played[k].start + sum_begins(*clique, i).ms(), lasts, top + kOverlapBarHeight + 2,
             kRoundColours[k].summed);
       }
     }
@@ -73,7 +74,7 @@ class OverlapDrawing {
   void bar(double from, double lasts, double top, std::string_view colour) {
     const double left = axis_.pixel(std::min(from, axis_.most()));
     const double right = axis_.pixel(std::min(from + lasts, axis_.most()));
-    svg_.rect({left, top, std::max(0.5, right - left), kBarHeight}, {.fill = colour});
+    svg_.rect({left, top, std::max(0.5, right - left), kOverlapBarHeight}, {.fill = colour});
   }
 
   Svg& svg_;
@@ -85,7 +86,7 @@ void draw_overlap_legend(Svg& svg) {
   double x = kMargin;
   for (int k = 0; k < 2; ++k)
     for (const bool sent : {true, false}) {
-      svg.rect({x, kTitleHeight, 20, kBarHeight},
+      svg.rect({x, kTitleHeight, 20, kOverlapBarHeight},
                {.fill = sent ? kRoundColours[k].sent : kRoundColours[k].summed});
       const std::string words = k == 0 ? (sent ? "leaves in this round" : "its sums come in")
                                        : (sent ? "leaves in the next" : "its sums come in");
@@ -130,30 +131,30 @@ std::string overlap_timeline_svg(const NetworkModel& network, const Plan& plan,
   COTILLION_CHECK(plan.overlapped && round_index < plan.rounds.size());
   const std::vector<PlayedRound> played = played_rounds(plan, round_index);
   const Map& map = network.map();
-  const int islands = std::min(map.island_count(), kRowsMost);
+  const int islands = std::min(map.island_count(), kOverlapRowsMost);
   double end = played.back().start;
   for (std::size_t k = 0; k + 1 < played.size(); ++k)
     end = std::max(end, played[k].start + played[k].round->planned.ms());
-  const double bottom = kAbove + islands * kRowHeight;
+  const double bottom = kOverlapAbove + islands * kOverlapRowHeight;
   const double left = kMargin + 96, right = kCanvasWidth - kMargin;
   Axis axis({0, end}, true, false);
   axis.place(left, right);
   const std::string title = fmt::format("Rounds {} and {} of {}, which overlap", round_index + 1,
                                         (round_index + 1) % plan.rounds.size() + 1, plan.schedule);
-  Svg svg(kCanvasWidth, bottom + kBelow, title);
+  Svg svg(kCanvasWidth, bottom + kOverlapBelow, title);
   draw_title(svg, title, kCanvasWidth);
   draw_overlap_legend(svg);
   for (const Tick& tick : axis.ticks(8)) {
     const double x = axis.pixel(tick.value);
-    svg.line({x, kAbove}, {x, bottom}, {.stroke = kGrid});
+    svg.line({x, kOverlapAbove}, {x, bottom}, {.stroke = kGrid});
     svg.text({x, bottom + 18}, tick.label, {.anchor = Anchor::kMiddle, .colour = kFaded});
   }
   svg.text({(left + right) / 2, bottom + 38}, "time since the round began  (ms)",
            {.anchor = Anchor::kMiddle});
   OverlapDrawing drawing(svg, axis, bottom);
   for (int i = 0; i < islands; ++i) {
-    const double top = kAbove + i * kRowHeight + 4;
-    svg.text({left - 10, top + kBarHeight + 3},
+    const double top = kOverlapAbove + i * kOverlapRowHeight + 4;
+    svg.text({left - 10, top + kOverlapBarHeight + 3},
              fitted(map.islands[IslandId(i)].name, kOverlapNameSize, 78),
              {.size = kOverlapNameSize, .anchor = Anchor::kEnd, .bold = true});
     drawing.island(played, IslandId(i), top);
@@ -167,7 +168,7 @@ std::string overlap_timeline_svg(const NetworkModel& network, const Plan& plan,
                         ? fmt::format("The first {} of {} islands.", islands, map.island_count())
                         : "Above, what an island sends; below, the sum into it.",
                     kCanvasWidth),
-      bottom + kBelow);
+      bottom + kOverlapBelow);
   return svg.finish();
 }
 

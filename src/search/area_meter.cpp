@@ -227,9 +227,11 @@ double AreaMeter::measure_long(double total, double limit) {
     if (state == TailState::kUnknown) continue;
     const double area = (total + tail_) / p;
     if (state == TailState::kSettled) return area;
-    if (state == TailState::kClosed) return area > limit ? kInfinity : area;
+    const bool too_large = area > limit;
+    if (state == TailState::kClosed && !too_large) return area;
+    if (state == TailState::kClosed) return kInfinity;
     // Slow modes come to rule later, so that a tail is rather longer than it looks.
-    if (care_ == Care::kSearch && (state == TailState::kStuck || area > limit)) return kInfinity;
+    if (care_ == Care::kSearch && (state == TailState::kStuck || too_large)) return kInfinity;
   }
   return kInfinity;
 }

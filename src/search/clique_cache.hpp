@@ -59,7 +59,7 @@ class CliqueCache {
   const NetworkModel& network_;
   std::size_t held_most_;
   double payload_;
-  double streamed_share_;     // of the serialisation that streaming saves: 1 − 1/F
+  double streamed_share_;  // of the serialisation that streaming saves: 1 − 1/F
   bool overlap_;
   std::vector<double> pace_;  // of one stream, by lane
   LoadCounter counter_;

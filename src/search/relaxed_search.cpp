@@ -12,7 +12,7 @@ namespace cotillion {
 namespace {
 
 constexpr std::size_t kFinalistsOfEach = 8;    // of each search
-constexpr std::int64_t kShareOfSteps = 4;      // of the first search's, for each of the others
+constexpr std::int64_t kStepsOfFirst = 4;      // of the first search's, for each of the others
 constexpr std::int64_t kLooksOfRelaxed = 600;  // at neighbours, planned in full, on small maps
 constexpr int kLooksIslandsMost = 16;
 
@@ -35,7 +35,7 @@ class RelaxedSearch {
     plain.exact = plain.bounded = false;
     plain.frontier_points = 0;
     plain.until_stopped = plain.whole_first = false;
-    plain.steps = std::max<std::int64_t>(1, result_.steps / kShareOfSteps);
+    plain.steps = std::max<std::int64_t>(1, result_.steps / kStepsOfFirst);
     SearchSettings overlapping = plain;
     overlapping.plan.relax.overlap = true;
     overlapping.plan.fragments = overlap_fragments(settings_.plan);
