@@ -22,7 +22,8 @@ class OuterSchedule : public StepSchedule {
       : common_(common), steps_(steps), exchange_(exchange), idle_(idle), all_(everyone(common)) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const override {
-    return double(steps) * common_.step_time + double(steps / steps_) * idle_;
+    const std::int64_t exchanges = steps / steps_;
+    return double(steps) * common_.step_time + double(exchanges) * idle_;
   }
   [[nodiscard]] std::vector<VectorMove> after(std::int64_t steps) const override {
     if (steps == 0) return {{Buffer::kTheta, all_, {{Buffer::kModel}}}};

@@ -38,7 +38,8 @@ void Incumbents::measure(const std::function<double(const Schedule&)>& value) {
 }
 
 double Incumbents::best() const {
-  return kept_.empty() ? kInfinity : kept_[0].value;
+  if (kept_.empty()) return kInfinity;
+  return kept_[0].value;
 }
 
 }  // namespace cotillion
