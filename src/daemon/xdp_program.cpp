@@ -18,7 +18,7 @@ namespace {
 constexpr int kQueuesMax = 64;
 // Behind Ethernet, IPv4 without options and UDP.
 constexpr int kKind = 12, kVersion = 14, kFragment = 20, kProtocol = 23, kTo = 30, kPort = 36,
-              kHeaders = 42;
+              kHeadersParsed = 42;
 
 // Parts of an instruction's code that are zero are left out.
 constexpr int kAddConstant = BPF_ALU64;    // BPF_ADD, BPF_K
@@ -59,7 +59,7 @@ std::vector<bpf_insn> frames_of(std::uint16_t port, int map) {
   add(BPF_LDX | BPF_MEM | BPF_W, 2, 1, offsetof(xdp_md, data), 0);
   add(BPF_LDX | BPF_MEM | BPF_W, 3, 1, offsetof(xdp_md, data_end), 0);
   add(BPF_ALU64 | BPF_MOV | BPF_X, 4, 2, 0, 0);
-  add(kAddConstant, 4, 0, 0, kHeaders);
+  add(kAddConstant, 4, 0, 0, kHeadersParsed);
   pass_if(BPF_JGT | BPF_X, 4, 3, 0);
   load(BPF_H, kKind);
   pass_if(BPF_JNE | BPF_K, 4, 0, network(0x0800));
