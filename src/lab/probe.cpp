@@ -182,14 +182,14 @@ LaneMeasure measure_of(const Train& train, const std::vector<Heard>& heard, Dura
 Result<std::vector<LaneMeasure>> measure_links(World& world, const ProbeSettings& settings) {
   ProbeReceivers receivers;
   if (auto opened = open_receivers(world, receivers); !opened)
-    return Unexpected<Error>{std::move(opened.error())};
+    return Unexpected<Error>{opened.error()};
   auto trains = open_trains(world, settings);
-  if (!trains) return Unexpected<Error>{std::move(trains.error())};
+  if (!trains) return Unexpected<Error>{trains.error()};
   std::size_t expected = 0;
   for (const Train& train : *trains) expected += train.packets * std::size_t(settings.trains);
   receivers.start(expected);
   if (auto sent = send_trains(world, settings, *trains, receivers); !sent)
-    return Unexpected<Error>{std::move(sent.error())};
+    return Unexpected<Error>{sent.error()};
   const std::vector<Heard> heard = receivers.stop();
 
   std::vector<LaneMeasure> measures;

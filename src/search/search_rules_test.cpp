@@ -95,6 +95,7 @@ TEST(SearchRules, ProofsStopWhenAsked) {
   }
 }
 
+#ifndef COTILLION_SANITIZED  // three proofs take minutes there, of code that other tests run, too
 // A period of four beats all that the proof covers, which then certifies nothing.
 TEST(SearchRules, LongerPeriodsAreAnnealedAfterTheProof) {
   const auto floor = floor_of(with_memory(random_map(7, 8), {0}));
@@ -125,6 +126,7 @@ TEST(SearchRules, LongerPeriodsAreAnnealedAfterTheProof) {
   EXPECT_EQ(resumed.period_max, 3);
   EXPECT_LE(resumed.plan.staleness(), longer.plan.staleness());
 }
+#endif
 
 TEST(SearchRules, IslandsSendNoMoreThanTheirCap) {
   for (const Technology technology : {Technology{true, true}, Technology{false, true}})
