@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/support/base/sanitized.hpp"
 #include "tests/support/search/searches.hpp"
 
 namespace cotillion {
@@ -95,9 +96,9 @@ TEST(SearchRules, ProofsStopWhenAsked) {
   }
 }
 
-#ifndef COTILLION_SANITIZED  // three proofs take minutes there, of code that other tests run, too
 // A period of four beats all that the proof covers, which then certifies nothing.
 TEST(SearchRules, LongerPeriodsAreAnnealedAfterTheProof) {
+  if (testing::kSanitized) return;  // three proofs take minutes there, of code that others run, too
   const auto floor = floor_of(with_memory(random_map(7, 8), {0}));
   SearchSettings settings = short_search(true);
   settings.steps = 24'000;
@@ -126,7 +127,6 @@ TEST(SearchRules, LongerPeriodsAreAnnealedAfterTheProof) {
   EXPECT_EQ(resumed.period_max, 3);
   EXPECT_LE(resumed.plan.staleness(), longer.plan.staleness());
 }
-#endif
 
 TEST(SearchRules, IslandsSendNoMoreThanTheirCap) {
   for (const Technology technology : {Technology{true, true}, Technology{false, true}})

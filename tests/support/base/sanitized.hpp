@@ -4,7 +4,7 @@
 
 namespace cotillion::testing {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef COTILLION_SANITIZED  // by the presets: clang defines no macro of its own
 inline constexpr bool kSanitized = true;
 #else
 inline constexpr bool kSanitized = false;
