@@ -12,7 +12,7 @@ std::vector<std::uint64_t> seeds_to_try(std::uint64_t count) {
   if (const char* only = std::getenv("COTILLION_SEED")) return {std::strtoull(only, nullptr, 10)};
   const char* factor = std::getenv("COTILLION_SEEDS");
   double wanted = double(count) * (factor == nullptr ? 1.0 : std::strtod(factor, nullptr));
-#ifdef __SANITIZE_ADDRESS__
+#ifdef COTILLION_SANITIZED
   wanted /= 10;
 #endif
   std::vector<std::uint64_t> seeds;
