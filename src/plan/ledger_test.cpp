@@ -7,7 +7,6 @@
 
 #include "base/random.hpp"
 #include "plan/objective.hpp"
-#include "tests/support/base/sanitized.hpp"
 #include "tests/support/plan/maps.hpp"
 
 namespace cotillion {
@@ -140,7 +139,7 @@ TEST(Ledger, TargetsOtherThanTheMeanAreReached) {
 
 TEST(Ledger, BarrierRoundsOfOneLengthGiveTheFormulasOfThePaper) {
   int compared = 0;
-  for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 50 : 1000); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     const RandomRounds rounds = random_rounds(seed);
     const double length = rounds.lengths[0];
     const std::vector<double> lengths(rounds.lengths.size(), length);
@@ -160,7 +159,7 @@ TEST(Ledger, BarrierRoundsOfOneLengthGiveTheFormulasOfThePaper) {
 }
 
 TEST(Ledger, RoundsOfUnequalLengthsAndDelaysGiveTheDurationWeightedForms) {
-  for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 50 : 1000); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
     const RandomRounds rounds = random_rounds(seed);
     if (std::isinf(rounds.mixing.area)) continue;
     const auto expect = [&](Objective objective, double exact) {
@@ -199,7 +198,7 @@ LedgerPlan streamed_plan(const RandomRounds& rounds, Random& random, double& del
 }
 
 TEST(Ledger, TheLongestDelayIsNeverLessThanEveryonesOwn) {
-  for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 20 : 400); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const RandomRounds rounds = random_rounds(seed);
     if (std::isinf(rounds.mixing.area)) continue;
     Random random(seed);
@@ -240,7 +239,7 @@ LedgerRun played(const LedgerPlan& plan, int fragment, int periods) {
 
 TEST(Ledger, ARunThatKeepsThePlanIsAsStaleAsPlanned) {
   int compared = 0;
-  for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 7 : 150); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
     const RandomRounds rounds = random_rounds(seed);
     if (std::isinf(rounds.mixing.area) || rounds.mixing.decay > 0.6) continue;
     ++compared;

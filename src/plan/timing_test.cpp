@@ -10,7 +10,6 @@
 #include "plan/event_graph.hpp"
 #include "plan/ledger.hpp"
 #include "plan/mixing.hpp"
-#include "tests/support/base/sanitized.hpp"
 #include "tests/support/plan/instances.hpp"
 #include "tests/support/plan/maps.hpp"
 #include "tests/support/plan/timing_oracle.hpp"
@@ -129,7 +128,7 @@ TEST(Timing, NobodyToWaitForTakesNoTime) {
 TEST(Timing, APaceThatMemoryBarelyAllowsIsFeasible) {
   // The planner's own pace u = λ*/M, where a cycle of waits is exactly zero.
   int tight = 0;
-  for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 100 : 2000); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     const testing::Instance instance = testing::random_instance(seed);
     const int n = instance.latencies.size();
     PriceScratch scratch;
@@ -157,7 +156,7 @@ TEST(Timing, APaceThatMemoryBarelyAllowsIsFeasible) {
 
 TEST(Timing, AgreesWithClpOnThousandsOfRandomProblems) {
   int feasible = 0, infeasible = 0, slower_for_delay = 0;
-  for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 200 : 4000); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 4000; ++seed) {
     const TimingProblem problem = testing::random_timing_problem(seed);
     const Timing ours = best_timing(problem);
     const auto theirs = testing::clp_timing(problem);
@@ -217,7 +216,7 @@ double area_of(const TimingProblem& problem) {
 TEST(Timing, ReplayedTimesAreMostlyFresherThanTheFormulaAndLateCopiesFresherStill) {
   int compared = 0, above_formula = 0, staler = 0;
   double below_formula = 0, gained = 0;
-  for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 100 : 2000); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
     TimingProblem problem = testing::random_timing_problem(seed);
     problem.area = area_of(problem);
     if (std::isinf(problem.area)) continue;
@@ -307,7 +306,7 @@ Barrier barrier_timing(const TimingProblem& problem) {
 
 TEST(Timing, BarrierRoundsAreASpecialCaseToThePicosecond) {
   int compared = 0;
-  for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 75 : 1500); ++seed) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
     TimingProblem problem = testing::random_timing_problem(seed);
     double longest = 0;
     std::vector<std::vector<double>> offsets;
