@@ -205,13 +205,13 @@ IslandId island_named(const Map& map, const std::string& name, const char* optio
 }
 
 std::function<void(const std::string&)> progress_line() {
-  using Clock = std::chrono::steady_clock;
+  using Steady = std::chrono::steady_clock;
   // For those who compare what is printed: whether two seconds pass depends on the machine.
   if (std::getenv("COTILLION_QUIET") != nullptr) return [](const std::string&) {};
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
-  auto last = std::make_shared<Clock::time_point>(Clock::now());
+  auto last = std::make_shared<Steady::time_point>(Steady::now());
   return [terminal, last](const std::string& what) {
-    const auto now = Clock::now();
+    const auto now = Steady::now();
     if (!progress_shown && now - *last < std::chrono::seconds(2)) return;
     // A terminal's line is rewritten at every step; a file gets one every two seconds.
     if (!terminal && progress_shown && now - *last < std::chrono::seconds(2)) return;

@@ -121,7 +121,7 @@ Result<StudyOptions> study_options(const std::vector<std::string>& arguments) {
     const std::string value = flag ? "" : arguments[++a];
     const std::string wrong =
         own != nullptr ? own->take(options, value) : shared->take(options.study, value);
-    if (!wrong.empty()) return failure(name + ": " + wrong);
+    if (!wrong.empty()) return failure(std::string(name).append(": ").append(wrong));
   }
   if (const std::string wrong = wrong_together(options); !wrong.empty()) return failure(wrong);
   return options;
