@@ -1,13 +1,12 @@
 // Ids that the compiler tells apart, and vectors that only their own id indexes: an island's number
-// cannot be taken for a lane's. An id is a number when it is printed, stored or computed with, and
-// says so with value().
+// cannot be taken for a lane's. An id is the number that it stands for wherever a number is asked
+// for; no number becomes an id unless the code says so, and no id becomes another.
 #pragma once
 
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -18,50 +17,57 @@ template <class Tag>
 class Id {
  public:
   constexpr Id() = default;
-  constexpr explicit Id(std::integral auto number) : number_(std::int32_t(number)) {}
+  // A constant may stand for an id: 0, or −1 for none.
+  template <std::integral Number>
+  consteval Id(Number constant) : number_(std::int32_t(constant)) {}  // NOLINT: implicit
+  // Any other number has to be called one. More constrained, hence what IslandId(number) means.
+  template <std::integral Number>
+  requires true constexpr explicit Id(Number number) : number_(std::int32_t(number)) {}
+  // Of a kind that is a special case of this one: its tag says so.
+  template <class Special>
+  requires std::same_as<typename Special::IsAlso, Tag>
+  constexpr Id(Id<Special> id) : number_(id) {}
 
-  [[nodiscard]] constexpr std::int32_t value() const { return number_; }
-  [[nodiscard]] constexpr std::size_t index() const { return std::size_t(number_); }
+  // The number itself; what can be computed, indexed and compared with.
+  constexpr operator std::int32_t() const { return number_; }  // NOLINT: meant to be implicit
 
   constexpr Id& operator++() {
     ++number_;
     return *this;
   }
-  friend constexpr auto operator<=>(Id, Id) = default;
 
  private:
   std::int32_t number_ = 0;
 };
 
+// Ids of different kinds are never equal, and none comes before the other; those of one kind
+// compare as their numbers do.
+template <class Tag, class Other>
+concept IdsApart = !std::same_as<Tag, Other> && !std::constructible_from<Id<Tag>, Id<Other>> &&
+                   !std::constructible_from<Id<Other>, Id<Tag>>;
+template <class Tag, class Other>
+requires IdsApart<Tag, Other>
+bool operator==(Id<Tag>, Id<Other>) = delete;
+template <class Tag, class Other>
+requires IdsApart<Tag, Other> std::strong_ordering operator<=>(Id<Tag>, Id<Other>) = delete;
+
 // The ids 0 … count − 1, for loops: for (const IslandId island : all_ids<IslandId>(count)).
 template <class AnyId>
 class IdRange {
  public:
-  class Iterator {
-   public:
-    using value_type = AnyId;
-    using difference_type = std::ptrdiff_t;
-    constexpr Iterator() = default;
-    constexpr explicit Iterator(AnyId at) : at_(at) {}
-    constexpr AnyId operator*() const { return at_; }
+  struct Iterator {
+    AnyId at;
+    constexpr AnyId operator*() const { return at; }
     constexpr Iterator& operator++() {
-      ++at_;
+      ++at;
       return *this;
     }
-    constexpr Iterator operator++(int) {
-      const Iterator before = *this;
-      ++at_;
-      return before;
-    }
     friend constexpr bool operator==(Iterator, Iterator) = default;
-
-   private:
-    AnyId at_;
   };
 
   constexpr explicit IdRange(std::integral auto count) : end_(count) {}
-  [[nodiscard]] constexpr Iterator begin() const { return Iterator(AnyId(0)); }
-  [[nodiscard]] constexpr Iterator end() const { return Iterator(end_); }
+  [[nodiscard]] constexpr Iterator begin() const { return {AnyId(0)}; }
+  [[nodiscard]] constexpr Iterator end() const { return {end_}; }
 
  private:
   AnyId end_;
@@ -86,9 +92,9 @@ class IdVector {
   IdVector(std::initializer_list<Value> values) : values_(values) {}
   explicit IdVector(std::vector<Value> values) : values_(std::move(values)) {}
 
-  [[nodiscard]] reference operator[](AnyId id) { return values_[id.index()]; }
-  [[nodiscard]] const_reference operator[](AnyId id) const { return values_[id.index()]; }
-  [[nodiscard]] bool has(AnyId id) const { return id.value() >= 0 && id.index() < values_.size(); }
+  [[nodiscard]] reference operator[](AnyId id) { return values_[std::size_t(id)]; }
+  [[nodiscard]] const_reference operator[](AnyId id) const { return values_[std::size_t(id)]; }
+  [[nodiscard]] bool has(AnyId id) const { return id >= 0 && std::size_t(id) < values_.size(); }
   [[nodiscard]] IdRange<AnyId> ids() const { return all_ids<AnyId>(values_.size()); }
   [[nodiscard]] AnyId next_id() const { return AnyId(values_.size()); }  // of what is added next
 
@@ -107,6 +113,7 @@ class IdVector {
   void clear() { values_.clear(); }
   void reserve(std::size_t count) { values_.reserve(count); }
   void resize(std::size_t count) { values_.resize(count); }
+  void resize(std::size_t count, const Value& value) { values_.resize(count, value); }
   void assign(std::size_t count, const Value& value) { values_.assign(count, value); }
   void push_back(Value value) { values_.push_back(std::move(value)); }
   template <class... Arguments>
@@ -123,8 +130,3 @@ class IdVector {
 };
 
 }  // namespace cotillion
-
-template <class Tag>
-struct std::hash<cotillion::Id<Tag>> {
-  std::size_t operator()(cotillion::Id<Tag> id) const noexcept { return id.index(); }
-};

@@ -38,7 +38,7 @@ void write(const Who& who, control::Who* into) {
 }
 
 bool read(const control::Who& who, Who& into) {
-  into.island = who.island();
+  into.island = IslandId(who.island());
   return who.island() >= 0 && read(who.role(), into.role);
 }
 
@@ -222,7 +222,7 @@ Result<Message> read(const control::RoundReport& from) {
       if (entry.name() == name) into.sender.*count = entry.count();
   read(from.receiver(), into.receiver);
   for (const control::Arrival& arrival : from.arrivals())
-    into.arrivals.push_back({arrival.sender(), {arrival.measured_ps()}});
+    into.arrivals.push_back({IslandId(arrival.sender()), {arrival.measured_ps()}});
   into.memory_peak = {from.memory_peak_bytes()};
   read(from.edge(), into.edge);
   if (into.measured.ps < 0 || into.memory_peak.count < 0)

@@ -45,7 +45,7 @@ Metrics to_metrics(const Coordinator& coordinator, const CoordinatorStatus& abou
   metrics.push_back(metric_of(own + "members_lost_total", {}, double(coordinator.losses().size())));
   for (const MemberView& member : members) {
     if (!member.joined || !member.clock.known()) continue;
-    const MetricLabels who = {{"island", about.map.islands[std::size_t(member.who.island)].name},
+    const MetricLabels who = {{"island", about.map.islands[member.who.island].name},
                               {"role", name_of(member.who.role)}};
     metrics.push_back(
         metric_of(own + "member_clock_ahead_seconds", who, double(member.clock.ahead_ns) / 1e9));

@@ -39,8 +39,8 @@ Result<void> EdgeDaemon::prepare(const Member& member) {
     const auto from = read_endpoint(member.entry({group.sender, Role::kIsland}).address);
     if (!from)
       return Unexpected<Error>{
-          from.error().within("the address of " + map.islands[std::size_t(group.sender)].name)};
-    hosting.groups.push_back({group.address, group.sender, from->address});
+          from.error().within("the address of " + map.islands[group.sender].name)};
+    hosting.groups.push_back({group.address, source_of(group.sender), from->address});
   }
   std::vector<Edge> edges;
   for (int shard = 0; shard < shards_; ++shard) {
@@ -84,8 +84,8 @@ std::optional<RoundReport> EdgeDaemon::next_report() {
   const RoundAssignment& part = found->second;
   for (int bit = 0; bit < part.spec.members; ++bit) {
     const IslandId sender = part.clique[std::size_t(bit)];
-    if (bit == part.spec.own || std::size_t(sender) >= account->accepted.size()) continue;
-    const Instant last = account->accepted[std::size_t(sender)];
+    if (bit == part.spec.own || !account->accepted.has(source_of(sender))) continue;
+    const Instant last = account->accepted[source_of(sender)];
     // Of a sender that is silent in this round the last one is of a round before.
     const bool came = last != kNever && last >= part.start;
     report.arrivals.push_back({sender, came ? last - part.start : Duration{0}});

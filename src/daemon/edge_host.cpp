@@ -65,7 +65,7 @@ std::optional<EdgeAccount> EdgeHost::next_account() {
     const EdgeAccount& part = list.front();
     all.round = part.round;
     all.accepted.resize(part.accepted.size(), kNever);
-    for (std::size_t i = 0; i < part.accepted.size(); ++i)
+    for (const SourceId i : part.accepted.ids())
       if (part.accepted[i] != kNever)
         all.accepted[i] = all.accepted[i] == kNever ? part.accepted[i]
                                                     : std::max(all.accepted[i], part.accepted[i]);

@@ -26,7 +26,7 @@ struct HeardGroup {
 // When the last contribution of each source was accepted in one round; kNever: none was.
 struct EdgeAccount {
   RoundId round = 0;
-  std::vector<Instant> accepted;
+  IdVector<SourceId, Instant> accepted;
 };
 
 struct EdgeHostSettings {

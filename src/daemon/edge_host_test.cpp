@@ -51,7 +51,7 @@ TEST(EdgeHost, AnAccountIsOfItsOwnRoundAlthoughTheNextHasCome) {
     if (const auto account = rig.host().next_account(); account) accounts.push_back(*account);
     return accounts.size() == 2;
   }));
-  for (std::size_t source = 0; source < accounts[0].accepted.size(); ++source) {
+  for (const SourceId source : accounts[0].accepted.ids()) {
     if (accounts[1].accepted[source] == kNever) continue;  // the island of this edge
     EXPECT_LT(accounts[0].accepted[source], accounts[1].accepted[source]) << source;
   }

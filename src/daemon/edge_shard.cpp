@@ -86,7 +86,7 @@ EdgeShard::EdgeShard(const EdgeHostSettings& settings, int shard, Edge edge, Udp
             settings.cores.empty() ? -1 : settings.cores[std::size_t(shard)]) {
   std::sort(heard_.begin(), heard_.end(),
             [](const HeardGroup& a, const HeardGroup& b) { return a.group < b.group; });
-  SourceId sources = 0;
+  int sources = 0;
   for (const HeardGroup& heard : heard_) sources = std::max(sources, heard.source + 1);
   for (auto& accepted : accepted_) accepted.assign(std::size_t(sources), kNever);
   for (const ByteSpan table : edge_.tables()) {
@@ -176,7 +176,7 @@ void EdgeShard::read_mail() {
   mail_.take(came_);
   for (const Mail& mail : came_) {
     if (mail.account) {
-      std::vector<Instant>& accepted = accepted_[mail.round.round % accepted_.size()];
+      IdVector<SourceId, Instant>& accepted = accepted_[mail.round.round % accepted_.size()];
       accounts_.put({mail.round.round, accepted});
       std::fill(accepted.begin(), accepted.end(), kNever);
       continue;
@@ -201,7 +201,7 @@ void EdgeShard::pass_on(Instant now, SourceId source, ByteView packet) {
   edge_.on_packet(now, source, packet, *this);
   if (source < 0 || counters[EdgeCount::kAccepted] == before) return;
   if (const auto header = read_header(packet); header)
-    accepted_[header->round % accepted_.size()][std::size_t(source)] = now;
+    accepted_[header->round % accepted_.size()][source] = now;
 }
 
 void EdgeShard::receive_requests() {

@@ -75,7 +75,7 @@ class EdgeShard final : private ShardWork, private Outbox {
   Mailbox<EdgeAccount> accounts_;
   // By round, of which two are live, and source: the last one. The next round begins before the
   // account of this one is asked for.
-  std::array<std::vector<Instant>, kLiveRoundsMost> accepted_;
+  std::array<IdVector<SourceId, Instant>, kLiveRoundsMost> accepted_;
   Instant heard_at_ = kLongAgo;
   Instant overflows_at_ = kLongAgo;  // when the kernel was asked for them
   std::uint64_t overflows_ = 0;

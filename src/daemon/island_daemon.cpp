@@ -14,7 +14,7 @@ namespace {
 std::string clique_text(const Member& member, RoundId round) {
   std::vector<std::string> names;
   for (const IslandId island : member.part(round).clique)
-    names.push_back(member.plan().map.islands[std::size_t(island)].name);
+    names.push_back(member.plan().map.islands[island].name);
   return fmt::format("round {} of the clique {}", round, fmt::join(names, " "));
 }
 
@@ -159,9 +159,8 @@ void IslandDaemon::tell_lateness(const Member& member) {
                     member.entry({member.assignment().you.island, Role::kEdge}).address));
   for (const Absence& absence : reading.missing)
     late.push_back(fmt::format("{} lacks in {} of {} chunks from chunk {} on",
-                               member.plan().map.islands[std::size_t(absence.contributor)].name,
-                               absence.chunks, member.job_assignment().job_chunks(),
-                               absence.first_chunk));
+                               member.plan().map.islands[IslandId(absence.contributor)].name, absence.chunks,
+                               member.job_assignment().job_chunks(), absence.first_chunk));
   const std::string text =
       late.empty() ? ""
                    : fmt::format("in {}, {}", clique_text(member, reading.missing_round),

@@ -290,8 +290,8 @@ void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
   account.mixing.resize(std::size_t(islands_));
   if (const RoundAssignment* part = part_of(round); part != nullptr) {
     for (const Absence& absence : absent)
-      account.absences.push_back({part->clique[std::size_t(absence.contributor)], absence.chunks,
-                                  first_chunk_ + absence.first_chunk});
+      account.absences.push_back(
+          {part->clique[absence.contributor], absence.chunks, first_chunk_ + absence.first_chunk});
     if (part->spec.expected != 0) account.measured = receiver_.last_placed(round) - part->start;
     const auto masks = receiver_.contributors(round);
     for (ChunkId chunk = 0; chunk < chunk_count(job_); ++chunk)

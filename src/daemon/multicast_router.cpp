@@ -77,7 +77,7 @@ Result<std::vector<KernelRoute>> kernel_routes(const Map& map, PlaceId place,
   };
   std::vector<KernelRoute> entries;
   for (const MulticastRoute& route : routes) {
-    KernelRoute entry{.source = wiring.sources[std::size_t(route.group->sender)],
+    KernelRoute entry{.source = wiring.sources[route.group->sender],
                       .group = route.group->address,
                       .in = interface(route.in),
                       .out = {}};

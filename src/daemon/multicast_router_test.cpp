@@ -166,7 +166,7 @@ class Laboratory {
   }
 
   // Where one packet of a stream is heard when it crosses its tree: at the end of every lane.
-  void expect_tree(const MulticastGroup& group, const std::vector<Ingress>& ingress,
+  void expect_tree(const MulticastGroup& group, const IdVector<IslandId, Ingress>& ingress,
                    Hearings& heard) const {
     const Ipv4Address source = sources_[group.sender];
     for (const LaneId lane : group.tree)

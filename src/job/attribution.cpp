@@ -21,8 +21,8 @@ class Attribution {
   }
 
   [[nodiscard]] const EdgeSpec& spec_of(IslandId island) const {
-    const AggregatorId edge = plan_.ingress[std::size_t(island)].edge;
-    return edge == kNoAggregator ? plan_.map.edge : plan_.map.aggregators[std::size_t(edge)].spec;
+    const AggregatorId edge = plan_.ingress[island].edge;
+    return edge == kNoAggregator ? plan_.map.edge : plan_.map.aggregators[edge].spec;
   }
 
   [[nodiscard]] RealDuration packet_on(BitsPerSecond rate, IslandId receiver) const {
@@ -87,7 +87,7 @@ class Attribution {
 
   // To what sums for an island, or on from there to the island itself.
   [[nodiscard]] std::vector<LaneId> way_to(const Stream& stream, IslandId island, bool on) const {
-    const Ingress& ingress = plan_.ingress[std::size_t(island)];
+    const Ingress& ingress = plan_.ingress[island];
     std::vector<LaneId> way = way_along(plan_.map, stream.tree, ingress.from);
     if (on || ingress.edge == kNoAggregator)
       way.insert(way.end(), ingress.lanes.begin(), ingress.lanes.end());
@@ -96,7 +96,7 @@ class Attribution {
 
   // At most: the sender's latest departure, and the latest packet on every lane after it.
   [[nodiscard]] Duration lateness(const Stream& stream, IslandId island) const {
-    Duration late{std::int64_t(outcome_.senders[std::size_t(stream.sender)].late_ps)};
+    Duration late{std::int64_t(outcome_.senders[stream.sender].late_ps)};
     for (const LaneId lane : way_to(stream, island, false))
       if (const LaneOutcome* seen = seen_on(lane)) late = late + seen->late_most;
     return late;

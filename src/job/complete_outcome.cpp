@@ -79,21 +79,20 @@ RoundOutcome planned_round(const PlanFile& plan, RoundId round) {
 }
 
 // An edge's peak is the plan's for all islands it serves together.
-std::vector<EdgeOutcome> planned_edges(const PlanFile& plan, std::size_t rounds) {
-  std::vector<EdgeOutcome> edges(plan.map.islands.size());
-  for (IslandId island = 0; island < plan.map.island_count(); ++island)
-    edges[std::size_t(island)].island = island;
+IdVector<IslandId, EdgeOutcome> planned_edges(const PlanFile& plan, std::size_t rounds) {
+  IdVector<IslandId, EdgeOutcome> edges(plan.map.islands.size());
+  for (const IslandId island : edges.ids()) edges[island].island = island;
   for (std::size_t phase = 0; phase < std::min(plan.plan.rounds.size(), rounds); ++phase)
     for (const EdgeUse& use : plan.plan.rounds[phase].edges)
-      for (const IslandId island : plan.map.aggregators[std::size_t(use.aggregator)].serves) {
-        Bytes& planned = edges[std::size_t(island)].memory_planned;
+      for (const IslandId island : plan.map.aggregators[use.aggregator].serves) {
+        Bytes& planned = edges[island].memory_planned;
         planned = std::max(planned, use.memory_peak);
       }
   return edges;
 }
 
 Duration due_at_edge(const PlanFile& plan, const Stream& stream, const Arrival& arrival) {
-  const Duration flight = arrival.latency - plan.ingress[std::size_t(arrival.receiver)].latency;
+  const Duration flight = arrival.latency - plan.ingress[arrival.receiver].latency;
   const Bytes wire = wire_bytes(plan.map.aggregators.front().spec, stream.payload);
   return rounded(stream.offset + RealDuration(flight) + transfer_time(wire, stream.rate));
 }

@@ -17,7 +17,8 @@ namespace cotillion {
 [[nodiscard]] RoundOutcome planned_round(const PlanFile& plan, RoundId round);
 
 // By island: what the first rounds of the plan, so many of them, need of its edge.
-[[nodiscard]] std::vector<EdgeOutcome> planned_edges(const PlanFile& plan, std::size_t rounds);
+[[nodiscard]] IdVector<IslandId, EdgeOutcome> planned_edges(const PlanFile& plan,
+                                                            std::size_t rounds);
 
 // When the last chunk of a stream should reach the edge, not the island behind it, from the round's
 // start.

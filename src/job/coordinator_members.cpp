@@ -77,8 +77,7 @@ void Coordinator::hear(Instant now, ConnectionId from, const Hello& hello, Coord
     return out.close(from);
   }
   const auto found = std::find_if(places_.begin(), places_.end(), [&](const Place& place) {
-    return place.who.role == hello.role &&
-           map_.islands[std::size_t(place.who.island)].name == hello.island;
+    return place.who.role == hello.role && map_.islands[place.who.island].name == hello.island;
   });
   // The same process again: its old connection broke, and we have not heard of it yet.
   if (found->there()) out.close(found->connection);

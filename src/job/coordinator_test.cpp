@@ -24,7 +24,7 @@ TEST_F(CoordinatorTest, HandsEveryoneThePlanAndEveryonesBootsAndAddresses) {
     ASSERT_NE(assignment, nullptr);
     EXPECT_EQ(assignment->plan_text, plan_.text);
     EXPECT_EQ(assignment->plan, fingerprint(plan_.text));
-    EXPECT_EQ(assignment->you, (Who{i / 2, i % 2 ? Role::kEdge : Role::kIsland}));
+    EXPECT_EQ(assignment->you, (Who{IslandId(i / 2), i % 2 ? Role::kEdge : Role::kIsland}));
     ASSERT_EQ(assignment->members.size(), 6u);
     for (int member = 0; member < 6; ++member) {
       EXPECT_EQ(assignment->members[std::size_t(member)].boot, BootId(7 + member));

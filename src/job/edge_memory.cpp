@@ -77,7 +77,7 @@ Rows memory_table(const SideBySide& sides) {
                      {fmt::format("packets a stream beyond {}", sides.columns[*beside].title), ""});
   }
   for (const EdgeRow& edge : sides.edges) {
-    rows.push_back({sides.islands[std::size_t(edge.island)], to_text(edge.memory_planned)});
+    rows.push_back({sides.islands[edge.island], to_text(edge.memory_planned)});
     std::vector<std::string>& cells = rows.back();
     for (std::size_t c = 0; c < sides.columns.size(); ++c) {
       const EdgeSeen& seen = edge.seen[c];

@@ -4,18 +4,17 @@
 
 namespace cotillion {
 
-FaultDice::FaultDice(const Faults& faults, int lanes, std::uint64_t seed)
-    : by_lane_(std::size_t(lanes)) {
+FaultDice::FaultDice(const Faults& faults, int lanes, std::uint64_t seed) : by_lane_(lanes) {
   Random seeds(seed);
   for (int lane = 0; lane < lanes; ++lane) random_.emplace_back(seeds.next());
   for (const LaneFault& fault : faults.lanes)
-    for (const LaneId lane : fault.lanes) by_lane_[std::size_t(lane)].push_back({&fault, 0});
+    for (const LaneId lane : fault.lanes) by_lane_[lane].push_back({&fault, 0});
 }
 
 Fate FaultDice::cast(LaneId lane, Duration since_start) {
   Fate fate;
-  Random& random = random_[std::size_t(lane)];
-  for (OnLane& entry : by_lane_[std::size_t(lane)]) {
+  Random& random = random_[lane];
+  for (OnLane& entry : by_lane_[lane]) {
     const LaneFault& fault = *entry.fault;
     if (since_start < fault.from || since_start >= fault.until) continue;
     switch (fault.kind) {

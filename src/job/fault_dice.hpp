@@ -24,18 +24,18 @@ class FaultDice {
  public:
   FaultDice(const Faults& faults, int lanes, std::uint64_t seed);
 
-  [[nodiscard]] bool any(LaneId lane) const { return !by_lane_[std::size_t(lane)].empty(); }
+  [[nodiscard]] bool any(LaneId lane) const { return !by_lane_[lane].empty(); }
   [[nodiscard]] Fate cast(LaneId lane, Duration since_start);
   // For details of a mishap: which bit, where to cut.
-  [[nodiscard]] Random& random(LaneId lane) { return random_[std::size_t(lane)]; }
+  [[nodiscard]] Random& random(LaneId lane) { return random_[lane]; }
 
  private:
   struct OnLane {
     const LaneFault* fault = nullptr;
     std::int64_t lose_next = 0;  // of a burst
   };
-  std::vector<std::vector<OnLane>> by_lane_;
-  std::vector<Random> random_;
+  IdVector<LaneId, std::vector<OnLane>> by_lane_;
+  IdVector<LaneId, Random> random_;
 };
 
 }  // namespace cotillion

@@ -177,8 +177,7 @@ void JobAssignment::measure_hops() {
       for (const Stream& stream : clique.streams)
         hops_max_ = std::max(hops_max_, hops_of(phase, stream.tree));
       for (const IslandId island : clique.islands)
-        last_hops_max_ =
-            std::max(last_hops_max_, hops_of(phase, ingress_[std::size_t(island)].lanes));
+        last_hops_max_ = std::max(last_hops_max_, hops_of(phase, ingress_[island].lanes));
     }
 }
 
@@ -198,7 +197,7 @@ void JobAssignment::size_slots() {
                                               clique.rate, hops + settings_.grace);
         // No chunks of the rounds that are alive need more.
         const std::size_t most = std::size_t(live_rounds_) * chunk_count(job_);
-        slots_[std::size_t(island)] = std::max(slots_[std::size_t(island)], std::min(wanted, most));
+        slots_[island] = std::max(slots_[island], std::min(wanted, most));
       }
     }
 }
@@ -219,10 +218,10 @@ RoundAssignment JobAssignment::part(RoundId round, IslandId island, Instant orig
   part.clique = clique->islands;
   part.spec = equal_round(round, int(clique->islands.size()), own);
   part.spec.clique = int(clique - planned.cliques.begin());
-  const Ingress& ingress = ingress_[std::size_t(island)];
+  const Ingress& ingress = ingress_[island];
   Duration latest{0}, last{0};  // arrival at the edge with whole packets; at the island without
   for (std::size_t bit = 0; bit < clique->islands.size(); ++bit)
-    part.spec.source[bit] = clique->islands[bit];
+    part.spec.source[bit] = source_of(clique->islands[bit]);
   for (const Stream& stream : clique->streams) {
     const Duration hops = hops_of(phase, stream.tree);
     for (const Arrival& arrival : stream.receivers)

@@ -35,6 +35,11 @@ struct RoundAssignment {
   std::vector<IslandId> clique;  // sorted; mask bits index it
 };
 
+// The number of an island's stream at every edge.
+[[nodiscard]] inline SourceId source_of(IslandId island) {
+  return SourceId(int(island));
+}
+
 class JobAssignment {
  public:
   // Refuses plans that cannot be played, with the reason: infeasible, not runnable, chunks that
@@ -61,7 +66,7 @@ class JobAssignment {
   [[nodiscard]] Instant over(RoundId round, Instant origin) const;
 
   // What an island's edge must hold, over all rounds of the period.
-  [[nodiscard]] std::size_t slots(IslandId island) const { return slots_[std::size_t(island)]; }
+  [[nodiscard]] std::size_t slots(IslandId island) const { return slots_[island]; }
   // Added to every round of the plan, where its own slack is less than hops and grace need.
   [[nodiscard]] Duration added_slack() const { return added_slack_; }
   // The longest time that whole packets spend at hops beyond the plan's fluid streams, queues
@@ -79,7 +84,7 @@ class JobAssignment {
 
   const Map& map_;
   const Plan& plan_;
-  const std::vector<Ingress>& ingress_;
+  const IdVector<IslandId, Ingress>& ingress_;
   JobSettings settings_;
   MulticastGroups groups_;
   JobSpec job_;
@@ -90,8 +95,8 @@ class JobAssignment {
   Duration last_hops_max_{0};  // the same between edges and islands
   Duration added_slack_{0};
   int live_rounds_ = 2;
-  std::vector<Duration> over_;      // of the period's rounds that overlap, from the start of each
-  std::vector<std::size_t> slots_;  // by island
+  std::vector<Duration> over_;  // of the period's rounds that overlap, from the start of each
+  IdVector<IslandId, std::size_t> slots_;
 };
 
 }  // namespace cotillion

@@ -21,8 +21,8 @@ class Rounds {
   void add(IslandId island, const RoundReport& report) {
     RoundOutcome& seen = list[report.round - 1];
     CliqueOutcome& clique = clique_of(seen, island);
-    reported_[report.round - 1][std::size_t(island)] = true;
-    rows_[report.round - 1][std::size_t(island)] = report.mixing;
+    reported_[report.round - 1][island] = true;
+    rows_[report.round - 1][island] = report.mixing;
     for (const Absence& absence : report.absences) {
       clique.complete = false;
       seen.absences.push_back({absence, island});
@@ -47,7 +47,7 @@ class Rounds {
     for (std::size_t r = 0; r < list.size(); ++r) {
       for (CliqueOutcome& clique : list[r].cliques)
         for (const IslandId island : clique.islands)
-          clique.complete = clique.complete && reported_[r][std::size_t(island)];
+          clique.complete = clique.complete && reported_[r][island];
       const std::size_t n = plan_.map.islands.size();
       if (std::any_of(rows_[r].begin(), rows_[r].end(),
                       [&](const auto& row) { return row.size() != n; }))
@@ -87,7 +87,7 @@ Outcome measured_outcome(const PlanFile& plan, const JobAssignment& assignment,
   Rounds rounds(plan, assignment);
   for (RoundId round = 1; round <= last; ++round) rounds.add(round);
   for (const auto& [who, report] : accounts) {  // of each member in the order of rounds
-    const auto island = std::size_t(who.island);
+    const IslandId island = who.island;
     if (who.role == Role::kIsland) {
       rounds.add(who.island, report);
       outcome.receivers[island] = report.receiver;

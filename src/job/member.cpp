@@ -45,7 +45,7 @@ void Member::hear(Instant now, const Assignment& assignment, MemberHost& host) {
   const Who you = assignment.you;
   const bool mine = you.role == settings_.hello.role && you.island >= 0 &&
                     you.island < plan->map.island_count() &&
-                    plan->map.islands[std::size_t(you.island)].name == settings_.hello.island;
+                    plan->map.islands[you.island].name == settings_.hello.island;
   if (!mine) return refuse(now, "the part that came is somebody else's", host);
   // Everyone is listed once, in the order of islands.
   bool complete =

@@ -35,7 +35,7 @@ class MemberTest : public ::testing::Test, public MemberHost {
     assignment.plan = fingerprint(plan_.text);
     for (int i = 0; i < 6; ++i)
       assignment.members.push_back(
-          {{i / 2, i % 2 ? Role::kEdge : Role::kIsland}, BootId(i + 1), ""});
+          {{IslandId(i / 2), i % 2 ? Role::kEdge : Role::kIsland}, BootId(i + 1), ""});
     return assignment;
   }
   void hear(const Message& message) { member_->on_message(now_, message, *this); }

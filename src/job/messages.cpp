@@ -57,7 +57,7 @@ const char* name_of(Role role) {
 
 std::string to_text(const Map& map, Who who) {
   return fmt::format("{} {}", who.role == Role::kIsland ? "island" : "edge of",
-                     map.islands[std::size_t(who.island)].name);
+                     map.islands[who.island].name);
 }
 
 bool is_sane(const ClockEstimate& clock) {

@@ -54,16 +54,16 @@ MulticastGroups::MulticastGroups(const Plan& plan) {
     std::move(groups.begin(), groups.end(), std::back_inserter(groups_));
   }
   const int senders = of_sender.empty() ? 0 : of_sender.rbegin()->first + 1;
-  by_phase_.assign(plan.rounds.size(), std::vector<int>(std::size_t(senders), -1));
+  by_phase_.assign(plan.rounds.size(), IdVector<IslandId, int>(senders, -1));
   for (const auto& [at, number] : numbers)
-    by_phase_[std::size_t(at.first)][std::size_t(at.second)] = first[at.second] + number;
+    by_phase_[std::size_t(at.first)][at.second] = first[at.second] + number;
 }
 
 const MulticastGroup* MulticastGroups::of(std::size_t phase, IslandId sender) const {
   COTILLION_CHECK(phase < by_phase_.size() && sender >= 0);
   const auto& groups = by_phase_[phase];
-  if (std::size_t(sender) >= groups.size() || groups[std::size_t(sender)] < 0) return nullptr;
-  return &groups_[std::size_t(groups[std::size_t(sender)])];
+  if (!groups.has(sender) || groups[sender] < 0) return nullptr;
+  return &groups_[std::size_t(groups[sender])];
 }
 
 std::vector<Port> link_ports(const Map& map, PlaceId place) {
@@ -114,7 +114,7 @@ std::vector<MulticastRoute> routes_at(const PlanFile& plan, const MulticastGroup
       if (!is_access(map, lane) && lane_begins(map, lane) == place)
         route.out.push_back(port_of(map, lane));
     for (const IslandId receiver : group.receivers) {
-      const Ingress& ingress = plan.ingress[std::size_t(receiver)];
+      const Ingress& ingress = plan.ingress[receiver];
       if (ingress.from != place) continue;
       route.out.push_back(
           {ingress.edge == kNoAggregator ? Port::Kind::kIsland : Port::Kind::kEdge});

@@ -36,7 +36,7 @@ class MulticastGroups {
 
  private:
   std::vector<MulticastGroup> groups_;
-  std::vector<std::vector<int>> by_phase_;  // [phase][sender]: index into groups_, or -1
+  std::vector<IdVector<IslandId, int>> by_phase_;  // [phase][sender]: index into groups_, or -1
 };
 
 // What a router is joined to, seen from itself.

@@ -71,7 +71,7 @@ void expect_trees(const PlanFile& plan) {
         EXPECT_EQ(flight.lanes, std::multiset<LaneId>(stream.tree.begin(), stream.tree.end()));
         std::set<PlaceId> edges, islands;
         for (const Arrival& arrival : stream.receivers) {
-          const Ingress& ingress = plan.ingress[std::size_t(arrival.receiver)];
+          const Ingress& ingress = plan.ingress[arrival.receiver];
           (ingress.edge == kNoAggregator ? islands : edges).insert(ingress.from);
         }
         EXPECT_EQ(flight.edges, std::multiset<PlaceId>(edges.begin(), edges.end()));
@@ -113,7 +113,7 @@ TEST(MulticastRoutes, OfEdgesThatStandElsewhereEndThere) {
   Map map = testing::example_map("nine-cities");
   // One edge in London for all three of Europe: a stream for two of them is handed over once.
   const auto at = [&](const char* name) { return *find_island(map, name); };
-  std::erase_if(map.aggregators, [&](const Aggregator& edge) {
+  std::erase_if(map.aggregators.plain(), [&](const Aggregator& edge) {
     return edge.place == at("AMS") || edge.place == at("FRA");
   });
   for (Aggregator& edge : map.aggregators)

@@ -82,10 +82,10 @@ struct Outcome {
   std::vector<std::pair<std::string, std::string>> settings;
   Duration added_slack;  // to every round of the plan, for whole packets and grace
   std::vector<RoundOutcome> rounds;
-  std::vector<EdgeOutcome> edges;           // by island
-  std::vector<ReceiverCounters> receivers;  // by island
-  std::vector<SenderCounters> senders;      // by island
-  std::vector<std::uint64_t> steps;         // by island; zeros when islands did not compute
+  IdVector<IslandId, EdgeOutcome> edges;
+  IdVector<IslandId, ReceiverCounters> receivers;
+  IdVector<IslandId, SenderCounters> senders;
+  IdVector<IslandId, std::uint64_t> steps;  // zeros when islands did not compute
   std::vector<LaneOutcome> lanes;           // that carried anything, or should have
   std::uint64_t hops = 0;                   // packets over lanes
   std::uint64_t events = 0;

@@ -18,8 +18,8 @@ Json counters_json(const Counters<Which, kSize>& counters) {
 Json arrivals_json(const OutcomeFile& file, const CliqueOutcome& clique) {
   Json list = Json::array();
   for (const ArrivalOutcome& arrival : clique.arrivals)
-    list.push_back({{"at", file.islands[std::size_t(arrival.receiver)]},
-                    {"from", file.islands[std::size_t(arrival.sender)]},
+    list.push_back({{"at", file.islands[arrival.receiver]},
+                    {"from", file.islands[arrival.sender]},
                     {"planned_ms", arrival.planned.ms()},
                     {"measured_ms", arrival.measured.ms()}});
   return list;
@@ -29,8 +29,7 @@ Json cliques_json(const OutcomeFile& file, const RoundOutcome& round) {
   Json list = Json::array();
   for (const CliqueOutcome& clique : round.cliques) {
     Json islands = Json::array();
-    for (const IslandId island : clique.islands)
-      islands.push_back(file.islands[std::size_t(island)]);
+    for (const IslandId island : clique.islands) islands.push_back(file.islands[island]);
     list.push_back({{"islands", std::move(islands)},
                     {"planned_ms", clique.planned.ms()},
                     {"measured_ms", clique.measured.ms()},
@@ -45,8 +44,8 @@ Json cliques_json(const OutcomeFile& file, const RoundOutcome& round) {
 Json round_json(const OutcomeFile& file, const RoundOutcome& round) {
   Json absences = Json::array(), mixing = Json::array();
   for (const AbsenceOutcome& absence : round.absences)
-    absences.push_back({{"at", file.islands[std::size_t(absence.receiver)]},
-                        {"from", file.islands[std::size_t(absence.contributor)]},
+    absences.push_back({{"at", file.islands[absence.receiver]},
+                        {"from", file.islands[absence.contributor]},
                         {"chunks", absence.chunks},
                         {"first_chunk", absence.first_chunk}});
   const std::size_t n = file.islands.size();
@@ -64,7 +63,7 @@ Json round_json(const OutcomeFile& file, const RoundOutcome& round) {
 Json edges_json(const OutcomeFile& file) {
   Json list = Json::array();
   for (const EdgeOutcome& edge : file.outcome.edges)
-    list.push_back({{"island", file.islands[std::size_t(edge.island)]},
+    list.push_back({{"island", file.islands[edge.island]},
                     {"memory_peak_bytes", edge.memory_peak.count},
                     {"memory_planned_bytes", edge.memory_planned.count},
                     {"slot_bytes", edge.slot.count},
@@ -77,7 +76,7 @@ Json edges_json(const OutcomeFile& file) {
 
 Json islands_json(const OutcomeFile& file) {
   Json list = Json::array();
-  for (std::size_t i = 0; i < file.islands.size(); ++i) {
+  for (const IslandId i : all_ids<IslandId>(file.islands.size())) {
     const SenderCounters& sender = file.outcome.senders[i];
     list.push_back({{"island", file.islands[i]},
                     {"sent", sender.sent},
@@ -167,8 +166,7 @@ OutcomeFile outcome_file(const PlanFile& plan, Outcome outcome, Provenance made_
 
 std::string names_of(const std::vector<std::string>& names, const std::vector<IslandId>& islands) {
   std::string text;
-  for (const IslandId island : islands)
-    text += (text.empty() ? "" : " ") + names[std::size_t(island)];
+  for (const IslandId island : islands) text += (text.empty() ? "" : " ") + names[island];
   return text;
 }
 

@@ -148,7 +148,8 @@ class OutcomeLoader {
     outcome_.receivers.resize(file_.islands.size());
     outcome_.senders.resize(file_.islands.size());
     outcome_.steps.resize(file_.islands.size());
-    for (std::size_t i = 0; i < file_.islands.size() && !root_.full(); ++i) {
+    for (const IslandId i : outcome_.senders.ids()) {
+      if (root_.full()) break;
       SenderCounters& sender = outcome_.senders[i];
       sender.sent = count(list[i], "sent");
       sender.resent = count(list[i], "resent");

@@ -104,7 +104,7 @@ Result<void> check_turns(const PlanFile& file) {
   for (std::size_t i = 0; i < turns.size(); ++i)
     for (std::size_t t = 0; t + 1 < turns[i].size(); ++t) {
       const Turn &turn = turns[i][t], &next = turns[i][t + 1];
-      const std::string& name = file.map.islands[i].name;
+      const std::string& name = file.map.islands[IslandId(i)].name;
       const std::string now = round_name(plan, turn.round), then = round_name(plan, next.round);
       if (turn.copy + turn.passes > next.copy + kSumsRounding)
         return failure(fmt::format(
@@ -142,7 +142,7 @@ Result<void> check_loads(const PlanFile& file, const std::vector<double>& memory
     return failure(fmt::format(
         "rounds that overlap bring the edge of {} to {} of weights, and it has room for {}; give "
         "it more memory, make rounds longer (length_ms), or plan again with less (--memory)",
-        file.map.islands[i].name, to_text(Bytes{std::llround(held[i])}),
+        file.map.islands[IslandId(i)].name, to_text(Bytes{std::llround(held[i])}),
         to_text(Bytes{std::int64_t(memory[i])})));
   }
   return {};

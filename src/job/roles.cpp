@@ -15,14 +15,14 @@ std::size_t packets_in(Bytes resend, const JobSpec& job) {
 }
 
 Duration round_trip(const PlanFile& plan, const RoleSettings& settings, IslandId island) {
-  const Duration way = plan.ingress[std::size_t(island)].latency;
+  const Duration way = plan.ingress[island].latency;
   return way + way + settings.round_trip_margin;
 }
 
 }  // namespace
 
 const EdgeSpec& edge_of(const PlanFile& plan, IslandId island) {
-  return plan.map.aggregators[std::size_t(plan.ingress[std::size_t(island)].edge)].spec;
+  return plan.map.aggregators[plan.ingress[island].edge].spec;
 }
 
 SenderSettings sender_role(const JobAssignment& assignment) {
@@ -54,7 +54,7 @@ AggregationSpec edge_role(const PlanFile& plan, const JobAssignment& assignment,
   share.live_rounds = assignment.live_rounds();
   share.payloads = settings.payloads;
   share.framing = assignment.framing();
-  for (const LaneId lane : plan.ingress[std::size_t(island)].lanes)
+  for (const LaneId lane : plan.ingress[island].lanes)
     if (const BitsPerSecond rate = lane_rate(plan.map, lane);
         share.last_hop.value == 0 || rate < share.last_hop)
       share.last_hop = rate;

@@ -137,7 +137,7 @@ class Sides {
     if (known != list.end())
       known->chunks += absence.chunks;
     else
-      list.push_back({absence.contributor, absence.chunks});
+      list.push_back({IslandId(absence.contributor), absence.chunks});
   }
 
   // Outcomes of a column may have played different numbers of rounds: what they carried is summed

@@ -40,7 +40,7 @@ class BlueprintMaker {
           fmt::format("a map of {} places; a lab holds {}", map_.place_count(), kPlacesOfALab));
     for (IslandId island = 0; island < map_.island_count(); ++island)
       if (const Ingress& ingress = ingress_of(island); ingress.edge != kNoAggregator)
-        served_[std::size_t(ingress.from)].push_back(island);
+        served_[ingress.from].push_back(island);
     add_spaces();
     join_links();
     join_islands();
@@ -88,12 +88,11 @@ class BlueprintMaker {
     }
   }
 
-  [[nodiscard]] const Ingress& ingress_of(IslandId island) const {
-    return plan_.ingress[std::size_t(island)];
-  }
+  [[nodiscard]] const Ingress& ingress_of(IslandId island) const { return plan_.ingress[island]; }
   [[nodiscard]] bool in_line(PlaceId place) const {
-    return place < map_.island_count() && ingress_of(place).edge != kNoAggregator &&
-           ingress_of(place).from == place;
+    if (place >= map_.island_count()) return false;
+    const Ingress& ingress = ingress_of(IslandId(int(place)));
+    return ingress.edge != kNoAggregator && ingress.from == place;
   }
   [[nodiscard]] Space& space(NamespaceRole role) {
     return print_.spaces[std::size_t(print_.space_of(role))];
@@ -114,16 +113,16 @@ class BlueprintMaker {
       add({NamespaceRole::Kind::kRouter, place}, place_name(map_, place));
       print_.spaces.back().forwards = true;
       print_.spaces.back().addresses.push_back({"lo", router_address(place)});
-      if (served_[std::size_t(place)].empty()) continue;
+      if (served_[place].empty()) continue;
       add({NamespaceRole::Kind::kEdge, place}, place_name(map_, place));
       Space& edge = print_.spaces.back();
       edge.forwards = in_line(place);
       edge.way_out = kNet;
-      for (const IslandId island : served_[std::size_t(place)])
+      for (const IslandId island : served_[place])
         edge.addresses.push_back({kNet, edge_address(island)});
     }
     for (IslandId island = 0; island < map_.island_count(); ++island) {
-      add({NamespaceRole::Kind::kIsland, island}, map_.islands[std::size_t(island)].name);
+      add({NamespaceRole::Kind::kIsland, island}, map_.islands[island].name);
       print_.spaces.back().addresses.push_back({kNet, island_address(island)});
       print_.spaces.back().way_out = kNet;
     }
@@ -149,7 +148,7 @@ class BlueprintMaker {
 
   void join_islands() {
     for (PlaceId place = 0; place < map_.place_count(); ++place)
-      if (!served_[std::size_t(place)].empty())
+      if (!served_[place].empty())
         join({NamespaceRole::Kind::kRouter, place}, kEdgeSide, {NamespaceRole::Kind::kEdge, place},
              kNet, {});
     for (IslandId island = 0; island < map_.island_count(); ++island)
@@ -241,8 +240,8 @@ class BlueprintMaker {
   const PlanFile& plan_;
   const Map& map_;
   const MulticastGroups& groups_;
-  std::vector<std::vector<IslandId>> served_ =
-      std::vector<std::vector<IslandId>>(std::size_t(map_.place_count()));  // by place
+  IdVector<PlaceId, std::vector<IslandId>> served_ =
+      IdVector<PlaceId, std::vector<IslandId>>(map_.place_count());
   Blueprint print_;
 };
 
@@ -277,7 +276,7 @@ Result<Blueprint> draw(const PlanFile& plan, const MulticastGroups& groups) {
 }
 
 NamespaceRole listener_of(const PlanFile& plan, IslandId island) {
-  const Ingress& ingress = plan.ingress[std::size_t(island)];
+  const Ingress& ingress = plan.ingress[island];
   if (ingress.edge == kNoAggregator) return {NamespaceRole::Kind::kIsland, island};
   return {NamespaceRole::Kind::kEdge, ingress.from};
 }

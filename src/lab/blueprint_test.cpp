@@ -157,10 +157,9 @@ TEST(Blueprint, LetsIslandsAndTheirEdgesReachEachOtherAndTheOffice) {
       EXPECT_EQ(unicast(*print, own, kControlAddress), std::vector<LaneId>{});
       if (edge.kind == NamespaceRole::Kind::kIsland) continue;
       EXPECT_EQ(unicast(*print, edge, kControlAddress), std::vector<LaneId>{});
-      EXPECT_EQ(unicast(*print, edge, island_address(island)),
-                plan.ingress[std::size_t(island)].lanes);
+      EXPECT_EQ(unicast(*print, edge, island_address(island)), plan.ingress[island].lanes);
       std::vector<LaneId> back = unicast(*print, own, edge_address(island));
-      ASSERT_EQ(back.size(), plan.ingress[std::size_t(island)].lanes.size());
+      ASSERT_EQ(back.size(), plan.ingress[island].lanes.size());
       EXPECT_EQ(back.front(), lane_up(plan.map, island));
     }
   }

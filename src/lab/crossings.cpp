@@ -30,7 +30,7 @@ class Audit {
     for (LaneId lane = 0; lane < LaneId(counters_.lanes.size()); ++lane) {
       const std::uint64_t seen = counters_of(lane).by_group[number];
       found.packets += seen;
-      if (seen > 0) crossed_[std::size_t(lane)] = true;
+      if (seen > 0) crossed_[lane] = true;
       if (!crosses(plan_, group, lane)) {
         if (seen > 0) say(group, fmt::format("has no business, {} packets of it,", seen), lane);
         continue;
@@ -57,20 +57,18 @@ class Audit {
   Crossings found;
 
  private:
-  [[nodiscard]] const LaneCounters& counters_of(LaneId lane) const {
-    return counters_.lanes[std::size_t(lane)];
-  }
+  [[nodiscard]] const LaneCounters& counters_of(LaneId lane) const { return counters_.lanes[lane]; }
 
   void say(const MulticastGroup& group, const std::string& what, LaneId lane) {
     if (++said_ > kCrossingProblemsSaid) return;
     found.problems.push_back(fmt::format("{}'s stream for {} {} on {}",
-                                         plan_.map.islands[std::size_t(group.sender)].name,
+                                         plan_.map.islands[group.sender].name,
                                          to_text(group.address), what, lane_name(plan_.map, lane)));
   }
 
   const PlanFile& plan_;
   const WanCounters& counters_;
-  std::vector<bool> crossed_ = std::vector<bool>(counters_.lanes.size(), false);
+  IdVector<LaneId, bool> crossed_ = IdVector<LaneId, bool>(counters_.lanes.size(), false);
   std::size_t said_ = 0;
 };
 
@@ -79,7 +77,7 @@ class Audit {
 bool crosses(const PlanFile& plan, const MulticastGroup& group, LaneId lane) {
   if (std::find(group.tree.begin(), group.tree.end(), lane) != group.tree.end()) return true;
   return std::any_of(group.receivers.begin(), group.receivers.end(), [&](IslandId island) {
-    const Ingress& ingress = plan.ingress[std::size_t(island)];
+    const Ingress& ingress = plan.ingress[island];
     return ingress.edge == kNoAggregator && lane == lane_down(plan.map, island);
   });
 }

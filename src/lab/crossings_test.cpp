@@ -42,7 +42,7 @@ links = [
     counters.lanes.resize(std::size_t(plan.map.lane_count()));
     for (LaneId lane = 0; lane < plan.map.lane_count(); ++lane)
       for (const MulticastGroup& group : groups.all()) {
-        LaneCounters& lane_counters = counters.lanes[std::size_t(lane)];
+        LaneCounters& lane_counters = counters.lanes[lane];
         lane_counters.by_group.push_back(crosses(plan, group, lane) ? 7 : 0);
         lane_counters.left_by_group.push_back(lane_counters.by_group.back());
       }
@@ -53,7 +53,7 @@ links = [
   }
   LaneCounters& counters_of(WanCounters& counters, const std::string& lane) const {
     for (LaneId each = 0; each < plan.map.lane_count(); ++each)
-      if (lane_name(plan.map, each) == lane) return counters.lanes[std::size_t(each)];
+      if (lane_name(plan.map, each) == lane) return counters.lanes[each];
     COTILLION_CHECK(false);
   }
 
@@ -113,7 +113,7 @@ TEST_F(OfFour, WhatFaultsLoseAndDoubleIsAccountedFor) {
 TEST_F(OfFour, OnlyTheDeadAndRoundsThatWereNotPlayedMayBeSilent) {
   WanCounters counters = sound();
   for (LaneCounters& lane : counters.lanes)
-    for (const IslandId island : {0, 1})
+    for (const IslandId island : all_ids<IslandId>(2))
       lane.by_group[group_of(1, island)] = lane.left_by_group[group_of(1, island)] = 0;
   EXPECT_THAT(crossings_of(plan, groups, counters, 1).problems, ElementsAre());
   EXPECT_THAT(crossings_of(plan, groups, counters, 2, {0, 1}).problems, ElementsAre());

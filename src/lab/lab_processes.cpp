@@ -72,7 +72,7 @@ Result<void> LabProcesses::start_everyone(const std::string& plan) {
                             "-o",          settings_.folder + "/outcome.json"});
   if (!coordinator) return coordinator;
   for (IslandId island = 0; island < map.island_count(); ++island) {
-    const std::string& name = map.islands[std::size_t(island)].name;
+    const std::string& name = map.islands[island].name;
     auto edge = begun("edge of " + name, listener_of(world_.plan(), island),
                       {"edge", "--island", name, "--coordinator", control, "--listen",
                        to_text(edge_address(island))});

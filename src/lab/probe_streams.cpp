@@ -115,7 +115,7 @@ class StreamProbe {
   [[nodiscard]] std::vector<Ending> endings_of(const MulticastGroup& group) const {
     std::map<int, double> by_receiver;
     for (const IslandId island : group.receivers) {
-      const Ingress& ingress = plan_.ingress[std::size_t(island)];
+      const Ingress& ingress = plan_.ingress[island];
       double flight = hops_ns(group, ingress.from);
       if (ingress.edge == kNoAggregator)
         for (const LaneId lane : ingress.lanes)
@@ -179,11 +179,9 @@ class StreamProbe {
     const auto beats = (std::size_t(left) + kBeatBytes - 1) / kBeatBytes;
     std::vector<std::byte>& packet = packets_[beats];
     if (packet.empty()) packet = probe_packet(beats * kBeatBytes);
-    if (!send_probe(senders_[std::size_t(sending.stream->sender)],
-                    {sending.group->address, kUdpPort}, packet,
+    if (!send_probe(senders_[sending.stream->sender], {sending.group->address, kUdpPort}, packet,
                     {0, departure.sending, departure.sequence}))
-      return failure(fmt::format("{} sends to {}: {}",
-                                 map_.islands[std::size_t(sending.stream->sender)].name,
+      return failure(fmt::format("{} sends to {}: {}", map_.islands[sending.stream->sender].name,
                                  to_text(sending.group->address), std::strerror(errno)));
     ++outcome_.sent;
     return {};
@@ -200,7 +198,7 @@ class StreamProbe {
     for (const Heard& one : heard) {
       Reception& reception = receptions[{one.mark.stream, one.receiver}];
       if (!reception.sequences.insert(one.mark.sequence).second)
-        problem(fmt::format("{} heard packet {} of {} twice", names_[std::size_t(one.receiver)],
+        problem(fmt::format("{} heard packet {} of {} twice", names_[one.receiver],
                             one.mark.sequence, stream_name(sendings, one.mark.stream)));
       ++outcome_.came;
       if (one.mark.stream >= sendings.size() ||
@@ -223,9 +221,8 @@ class StreamProbe {
         const auto found = receptions.find({stream, ending.receiver});
         const std::size_t came = found == receptions.end() ? 0 : found->second.sequences.size();
         if (came != sendings[stream].packets)
-          problem(fmt::format("{} heard {} of {} packets of {}",
-                              names_[std::size_t(ending.receiver)], came, sendings[stream].packets,
-                              stream_name(sendings, stream)));
+          problem(fmt::format("{} heard {} of {} packets of {}", names_[ending.receiver], came,
+                              sendings[stream].packets, stream_name(sendings, stream)));
         if (found == receptions.end() || found->second.last <= found->second.first) continue;
         const Reception& seen = found->second;
         const Bytes wire = Bytes{chunk_} + framing_of(map_);
@@ -236,7 +233,7 @@ class StreamProbe {
     }
     for (const Heard& one : heard) {
       if (one.mark.stream >= flights.size() || !flights[one.mark.stream].contains(one.receiver)) {
-        problem(fmt::format("{} heard {}, which is not for it", names_[std::size_t(one.receiver)],
+        problem(fmt::format("{} heard {}, which is not for it", names_[one.receiver],
                             stream_name(sendings, one.mark.stream)));
         continue;
       }
@@ -254,7 +251,7 @@ class StreamProbe {
     outcome_.streams_counters = world_.emulator().counters();
     const auto& groups = world_.groups().all();
     for (LaneId lane = 0; lane < map_.lane_count(); ++lane) {
-      const LaneCounters& counters = outcome_.streams_counters.lanes[std::size_t(lane)];
+      const LaneCounters& counters = outcome_.streams_counters.lanes[lane];
       LaneCrossing crossing{.lane = lane};
       crossing.others = counters.others;
       for (std::size_t number = 0; number < groups.size(); ++number) {
@@ -265,9 +262,8 @@ class StreamProbe {
         (crosses(plan_, group, lane) ? crossing.seen : crossing.elsewhere) += seen;
         if (seen != expected)
           problem(fmt::format("{} carried {} packets of {} for {}, and should have carried {}",
-                              lane_name(map_, lane), seen,
-                              map_.islands[std::size_t(group.sender)].name, to_text(group.address),
-                              expected));
+                              lane_name(map_, lane), seen, map_.islands[group.sender].name,
+                              to_text(group.address), expected));
       }
       outcome_.crossings.push_back(crossing);
     }
@@ -286,8 +282,7 @@ class StreamProbe {
                                         std::uint32_t stream) const {
     if (stream >= sendings.size()) return "an unknown stream";
     const MulticastGroup& group = *sendings[stream].group;
-    return fmt::format("{} for {}", map_.islands[std::size_t(group.sender)].name,
-                       to_text(group.address));
+    return fmt::format("{} for {}", map_.islands[group.sender].name, to_text(group.address));
   }
 
   void problem(const std::string& sentence) {

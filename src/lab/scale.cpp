@@ -63,11 +63,11 @@ Result<std::string> plan_text(const PlanFile& plan) {
   const Routes routes(plan.map);
   const NetworkModel network(plan.map, routes, plan.plan.network);
   for (IslandId island = 0; island < plan.map.island_count(); ++island)
-    if (ingress_of(network, island).lanes != plan.ingress[std::size_t(island)].lanes)
+    if (ingress_of(network, island).lanes != plan.ingress[island].lanes)
       return failure(
           fmt::format("the plan leads streams into {} by a way that this version would "
                       "not take; plan again",
-                      plan.map.islands[std::size_t(island)].name));
+                      plan.map.islands[island].name));
   return to_json(network, plan.plan, plan.made_by).dump(1) + "\n";
 }
 

@@ -69,7 +69,7 @@ WanEmulator::WanEmulator(const WanEmulatorSettings& settings,
     for (std::size_t way = 0; way < 2; ++way) {
       COTILLION_CHECK(link.ends[way] >= 0 && link.ways[way].lane < settings.lanes);
       directions_.push_back({link.ends[way], link.ends[1 - way], WanLink(link.ways[way], &dice_),
-                             &counters_.lanes[std::size_t(link.ways[way].lane)]});
+                             &counters_.lanes[LaneId(link.ways[way].lane)]});
     }
   for (PacketSlot slot = PacketSlot(lengths_.size()); slot > 0; --slot) free_.push_back(slot - 1);
   const auto watch = [&](int fd, std::uint32_t direction) {

@@ -44,13 +44,13 @@ struct LaneCounters {
 };
 
 struct WanCounters {
-  std::vector<LaneCounters> lanes;  // by lane; those that are not emulated are empty
-  std::uint64_t ignored = 0;        // what kernels send to their neighbours alone: IGMP, IPv6
-  std::uint64_t refused = 0;        // that could not be written into the far end
-  std::uint64_t starved = 0;        // there was no room for: the emulator's fault
-  bool realtime = false;            // SCHED_FIFO was granted
-  Duration cpu{0}, wall{0};         // of the thread, since the counters were opened
-  Duration stolen{0};               // from all cores, by the host of a virtual machine, meanwhile
+  IdVector<LaneId, LaneCounters> lanes;  // those that are not emulated are empty
+  std::uint64_t ignored = 0;             // what kernels send to their neighbours alone: IGMP, IPv6
+  std::uint64_t refused = 0;             // that could not be written into the far end
+  std::uint64_t starved = 0;             // there was no room for: the emulator's fault
+  bool realtime = false;                 // SCHED_FIFO was granted
+  Duration cpu{0}, wall{0};              // of the thread, since the counters were opened
+  Duration stolen{0};  // from all cores, by the host of a virtual machine, meanwhile
 };
 
 class WanEmulator {

@@ -219,7 +219,7 @@ TEST(World, SuffersTheFaultsItIsGiven) {
     EXPECT_GT(lanes[0].counts.lost, 0u);
     EXPECT_EQ(lanes[0].counts.lost, lanes[0].counts.packets);
     EXPECT_GT(lanes[4].counts.copied, 0u);
-    EXPECT_GT(lanes[std::size_t(lane_up(plan.map, 1))].counts.spoilt, 0u);
+    EXPECT_GT(lanes[lane_up(plan.map, 1)].counts.spoilt, 0u);
     // Trains run before the first round, when nothing goes wrong yet.
     EXPECT_EQ(outcome->links[0].came, outcome->links[0].sent);
   });

@@ -160,8 +160,8 @@ class OverlapChecks {
       checker_.at_most(comes, sum, period_, "arrival before the sum at " + name);
       delay_ = std::max(delay_, sum - stream.offset.ps + clique.serialisation.ps / fragments_);
     }
-    turns[std::size_t(island)].push_back({round.start.ps + clique.streams[i].offset.ps,
-                                          round.start.ps + sum, clique.serialisation.ps});
+    turns[island].push_back({round.start.ps + clique.streams[i].offset.ps, round.start.ps + sum,
+                             clique.serialisation.ps});
   }
 
   void check_turns(const std::vector<Turn>& turns, const std::string& name) {

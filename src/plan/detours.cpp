@@ -30,7 +30,7 @@ LaneId backwards(LaneId lane) {
 
 // Simple paths between places, shortest first.
 std::vector<Path> simple_paths(const NetworkModel& network,
-                               const std::vector<std::vector<LaneId>>& out, PlaceId from,
+                               const IdVector<PlaceId, std::vector<LaneId>>& out, PlaceId from,
                                PlaceId to, std::size_t most) {
   const Map& map = network.map();
   struct Part {
@@ -55,7 +55,7 @@ std::vector<Path> simple_paths(const NetworkModel& network,
       paths.push_back(part.lanes);
       continue;
     }
-    for (const LaneId lane : out[std::size_t(at)]) {
+    for (const LaneId lane : out[at]) {
       const PlaceId next = lane_ends(map, lane);
       const bool passed =
           next == from || std::any_of(part.lanes.begin(), part.lanes.end(),
@@ -89,13 +89,10 @@ class Detours {
  public:
   Detours(const NetworkModel& network, const Round& round, const PricedRound& from,
           const RoundAim& aim)
-      : network_(network),
-        round_(round),
-        aim_(aim),
-        out_(std::size_t(network.map().place_count())) {
+      : network_(network), round_(round), aim_(aim), out_(network.map().place_count()) {
     const Map& map = network.map();
-    for (int lane = 0; lane < 2 * int(map.links.size()); ++lane)
-      out_[std::size_t(lane_begins(map, LaneId(lane)))].push_back(LaneId(lane));
+    for (LaneId lane = 0; lane < 2 * int(map.links.size()); ++lane)
+      out_[lane_begins(map, lane)].push_back(lane);
     best_.round = from;
     best_.value = value_of(network, from, aim);
   }
@@ -236,7 +233,7 @@ class Detours {
   }
   [[nodiscard]] std::optional<Way> grafted(const Clique& clique, int sender, const CliqueWays& now,
                                            const Path& path) const {
-    PlaceTree tree = tree_of(network_, clique, sender, now[std::size_t(sender)]);
+    PlaceTree tree = tree_of(network_, clique, sender, now[sender]);
     for (const LaneId lane : path) tree.enter(lane);
     if (!tree.reaches_all()) return std::nullopt;
     return tree.way();
@@ -245,7 +242,7 @@ class Detours {
   const NetworkModel& network_;
   const Round& round_;
   const RoundAim& aim_;
-  std::vector<std::vector<LaneId>> out_;  // by place
+  IdVector<PlaceId, std::vector<LaneId>> out_;
   PriceScratch scratch_;
   CliqueLatencies latencies_;
   Rerouted best_;

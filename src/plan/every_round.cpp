@@ -16,11 +16,11 @@ std::vector<Round> every_round(int island_count) {
     }
     for (std::size_t c = 0; c < cliques.size(); ++c) {
       cliques[c].islands.push_back(island);
-      self(self, island + 1);
+      self(self, IslandId(island + 1));
       cliques[c].islands.pop_back();
     }
     cliques.push_back({{island}, {}});
-    self(self, island + 1);
+    self(self, IslandId(island + 1));
     cliques.pop_back();
   };
   place(place, 0);

@@ -64,7 +64,7 @@ long double dense_area(const Schedule& schedule, int n, int rounds) {
   return area / period;
 }
 
-Schedule schedule_of(std::vector<std::vector<std::vector<int>>> rounds, int n) {
+Schedule schedule_of(std::vector<std::vector<std::vector<IslandId>>> rounds, int n) {
   Schedule schedule{"test", {}};
   for (const auto& groups : rounds) {
     std::vector<Clique> cliques;
@@ -103,8 +103,8 @@ TEST(Mixing, HypercubePairsSettleInLogarithmicallyManyRounds) {
   Schedule schedule{"hypercube", {}};
   for (int bit = 1; bit < 32; bit *= 2) {
     std::vector<Clique> cliques;
-    for (int i = 0; i < 32; ++i)
-      if ((i & bit) == 0) cliques.push_back({{i, i | bit}, {}});
+    for (IslandId i = 0; i < 32; ++i)
+      if ((i & bit) == 0) cliques.push_back({{i, IslandId(i | bit)}, {}});
     schedule.rounds.push_back(completed(std::move(cliques), 32));
   }
   const Mixing mixing = mix(schedule, 32);
@@ -141,9 +141,9 @@ TEST(Mixing, WeightsOfOneHalfAreTheUniformAverage) {
 
 TEST(Mixing, SlowLinesOfPairsAreClosedAnalytically) {
   // Sixteen islands in a line decay slowly; the reference sums it all.
-  std::vector<std::vector<int>> odd, even;
-  for (int i = 0; i + 1 < 16; i += 2) odd.push_back({i, i + 1});
-  for (int i = 1; i + 1 < 16; i += 2) even.push_back({i, i + 1});
+  std::vector<std::vector<IslandId>> odd, even;
+  for (int i = 0; i + 1 < 16; i += 2) odd.push_back({IslandId(i), IslandId(i + 1)});
+  for (int i = 1; i + 1 < 16; i += 2) even.push_back({IslandId(i), IslandId(i + 1)});
   const Schedule schedule = schedule_of({odd, even}, 16);
   const auto reference = double(dense_area(schedule, 16, 3000));
   EXPECT_NEAR(mix(schedule, 16).area, reference, 1e-9 * reference);

@@ -69,7 +69,7 @@ TEST(NamedSchedule, TrianglesConnectEverybodyWhereverTheyAreDefined) {
 
 TEST(NamedSchedule, RegionalConnectsManySmallRegions) {
   Map map = random_map(12, 5);
-  for (int i = 0; i < 12; ++i) map.islands[i].region = std::string(1, char('a' + i / 2));
+  for (IslandId i = 0; i < 12; ++i) map.islands[i].region = std::string(1, char('a' + i / 2));
   const auto schedule = named_schedule("regional", map, Routes(map));
   ASSERT_TRUE(schedule);
   EXPECT_TRUE(connects_all(*schedule, 12));

@@ -36,12 +36,11 @@ NetworkModel::NetworkModel(const Map& map, const Routes& routes, NetworkModelSet
   if (settings.ships_state) payload_ = 2 * payload_;
   wire_factor_ = double(wire_bytes(map.edge, payload_).count) / double(payload_.count);
 
-  edge_ = settings.technology.aggregation
-              ? aggregator_of_islands(map)
-              : std::vector<AggregatorId>(std::size_t(n), kNoAggregator);
+  edge_ = settings.technology.aggregation ? aggregator_of_islands(map)
+                                          : IdVector<IslandId, AggregatorId>(n, kNoAggregator);
   for (IslandId i = 0; i < n; ++i) {
     const bool summed = edge_[i] != kNoAggregator;
-    meeting_place_.push_back(summed ? map.aggregators[edge_[i]].place : i);
+    meeting_place_.push_back(summed ? map.aggregators[edge_[i]].place : PlaceId(i));
     memory_.push_back(summed ? double(memory_per_island(map.aggregators[edge_[i]]).count)
                              : kUnlimited);
   }

@@ -65,9 +65,9 @@ class NetworkModel {
   Bytes payload_;
   double wire_factor_ = 1;
   std::vector<Duration> latency_;
-  std::vector<AggregatorId> edge_;
-  std::vector<PlaceId> meeting_place_;
-  std::vector<double> memory_;
+  IdVector<IslandId, AggregatorId> edge_;
+  IdVector<IslandId, PlaceId> meeting_place_;
+  IdVector<IslandId, double> memory_;
 };
 
 }  // namespace cotillion

@@ -106,9 +106,9 @@ class Overlapping {
         clique.price = {};
         clique.sums.clear();
         for (Stream& stream : clique.streams)
-          stream.offset = RealDuration::from_ps(timing.copy[k][std::size_t(stream.sender)] - start);
+          stream.offset = RealDuration::from_ps(timing.copy[k][stream.sender] - start);
         for (const IslandId island : clique.islands) {
-          clique.sums.push_back(RealDuration::from_ps(timing.sum[k][std::size_t(island)] - start));
+          clique.sums.push_back(RealDuration::from_ps(timing.sum[k][island] - start));
           clique.price = std::max(clique.price, clique.sums.back() + clique.serialisation);
         }
         round.planned = std::max(round.planned, clique.price);
@@ -132,7 +132,7 @@ class Overlapping {
       for (std::size_t c = 0; c < rounds_[k].prices.size(); ++c) {
         double most = 1;
         for (const LaneLoad& load : rounds_[k].rates.cliques[c])
-          most = std::max(most, factor[std::size_t(load.lane)]);
+          most = std::max(most, factor[load.lane]);
         if (most == 1) continue;
         rounds_[k].prices[c].pace *= most;
         rounds_[k].prices[c].throttled = true;
@@ -150,7 +150,7 @@ class Overlapping {
       for (EdgeUse& use : round.edges) {
         const EdgeSpec& spec = network_.map().aggregators[use.aggregator].spec;
         const double slots =
-            held[std::size_t(use.aggregator)] * double(spec.slot.count) / double(spec.chunk.count);
+            held[use.aggregator] * double(spec.slot.count) / double(spec.chunk.count);
         use.memory_peak = Bytes{std::int64_t(std::ceil(slots))};
       }
   }

@@ -88,16 +88,16 @@ void all_partitions_of_nine_cities(benchmark::State& state) {
     PriceScratch scratch;
     for (unsigned members = 1; members < 512; ++members) {
       Clique clique;
-      for (int i = 0; i < 9; ++i)
+      for (IslandId i = 0; i < 9; ++i)
         if ((members >> i & 1) != 0) clique.islands.push_back(i);
       network.latencies(clique, latencies);
       shapes[members] = shape_of(latencies, {}, scratch);
       counter.count(clique, loads[members]);
     }
-    std::vector<BitsPerSecond> rates;
+    IdVector<LaneId, BitsPerSecond> rates;
     for (LaneId lane = 0; lane < network.map().lane_count(); ++lane)
       rates.push_back(lane_rate(network.map(), lane));
-    std::vector<int> total(network.map().lane_count(), 0);
+    IdVector<LaneId, int> total(network.map().lane_count(), 0);
     std::vector<const std::vector<LaneLoad>*> used;
     std::vector<RateBound> bounds;
     best = 0;

@@ -124,7 +124,7 @@ void account(const NetworkModel& network, const RoundRates& rates, PlannedRound&
         held[network.edge(island)] +=
             std::min(double(network.payload().count), edge_memory_needed(network, clique, island));
   for (std::size_t a = 0; a < held.size(); ++a) {
-    const EdgeSpec& spec = map.aggregators[a].spec;
+    const EdgeSpec& spec = map.aggregators[AggregatorId(a)].spec;
     const double slots = held[a] * double(spec.slot.count) / double(spec.chunk.count);
     if (network.technology().aggregation)
       round.edges.push_back({AggregatorId(a), Bytes{std::int64_t(std::ceil(slots))}});
@@ -167,8 +167,7 @@ std::vector<int> payloads_sent(const NetworkModel& network, const Plan& plan) {
   std::vector<int> sent(network.map().islands.size(), 0);
   for (const PlannedRound& round : plan.rounds)
     for (const PlannedClique& clique : round.cliques)
-      for (const Stream& stream : clique.streams)
-        sent[std::size_t(stream.sender)] += stream.copies.front();
+      for (const Stream& stream : clique.streams) sent[stream.sender] += stream.copies.front();
   return sent;
 }
 

@@ -226,8 +226,9 @@ TEST(Planner, EveryPlanOfRandomMapsAndSchedulesPassesItsCertificate) {
     const int n = int(2 + seed % 11);
     Map map = testing::random_map(n, seed);
     // Some edges without memory, some with little: plans may be infeasible, never wrong.
-    for (std::size_t a = 0; a < map.aggregators.size(); ++a)
-      map.aggregators[a].spec.memory = {std::int64_t((seed * (a + 3)) % 5 * 10'000'000)};
+    for (const AggregatorId a : map.aggregators.ids())
+      map.aggregators[a].spec.memory = {
+          std::int64_t((seed * std::uint64_t(a + 3)) % 5 * 10'000'000)};
     const Technology technology{seed % 2 == 0, seed % 3 != 0};
     const auto floor = floor_of(map, {technology, seed % 7 == 0});
     const Plan plan = make_plan(floor->network, testing::random_schedule(n, 3, seed));

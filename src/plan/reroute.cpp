@@ -36,8 +36,7 @@ class Rerouting {
     for (std::size_t lane = 0; lane < lanes; ++lane)
       pace_.push_back(ps_per_byte(lane_rate(map, LaneId(lane))) * network.wire_factor());
     shortest_.streams.assign(lanes, 0);
-    for (const LaneLoad& load : shortest.rates.lanes)
-      shortest_.streams[std::size_t(load.lane)] = load.streams;
+    for (const LaneLoad& load : shortest.rates.lanes) shortest_.streams[load.lane] = load.streams;
     fixed_ = shortest_.streams;
     for (std::size_t c = 0; c < round.cliques.size(); ++c) {
       first_.push_back(int(senders_.size()));

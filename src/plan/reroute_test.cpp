@@ -95,9 +95,9 @@ double least_of_all(const NetworkModel& network, const Clique& clique) {
       double longest = flight;
       for (const Duration latency : way.latency) longest = std::max(longest, double(latency.ps));
       if (longest >= best) continue;
-      for (const LaneId lane : way.route.tree) ++streams[std::size_t(lane)];
+      for (const LaneId lane : way.route.tree) ++streams[lane];
       self(self, sender + 1, longest);
-      for (const LaneId lane : way.route.tree) --streams[std::size_t(lane)];
+      for (const LaneId lane : way.route.tree) --streams[lane];
     }
   };
   go_on(go_on, 0, 0);

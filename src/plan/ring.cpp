@@ -56,12 +56,12 @@ class TourSearch {
   void fill_completions() {
     const std::size_t sets = std::size_t{1} << n_;
     completion_.assign(sets * n_, std::numeric_limits<double>::infinity());
-    for (int last = 0; last < n_; ++last)
+    for (IslandId last = 0; last < n_; ++last)
       completion_[(sets - 1) * n_ + last] = hop(network_, last, 0);
     for (std::size_t visited = sets - 1; visited-- > 1;)
-      for (int last = 0; last < n_; ++last) {
+      for (IslandId last = 0; last < n_; ++last) {
         double& least = completion_[visited * n_ + last];
-        for (int next = 1; next < n_; ++next)
+        for (IslandId next = 1; next < n_; ++next)
           if ((visited >> next & 1) == 0)
             least =
                 std::min(least, hop(network_, last, next) +
@@ -82,7 +82,7 @@ class TourSearch {
   // `rate` bounds what any flow of the finished ring gets: flows to come only lower it.
   void extend(double length, std::size_t visited, BitsPerSecond rate) {
     if (++visits_ > kVisitsMax) return;
-    const int last = path_.back();
+    const IslandId last = path_.back();
     const double least = length + completion_[visited * n_ + last];
     if (serialisation_ps(network_, rate) + 2 * least * (1 - 1.0 / n_) >= best_ps_) return;
     if (int(path_.size()) == n_) {
@@ -93,7 +93,7 @@ class TourSearch {
       }
       return;
     }
-    for (int next = 1; next < n_; ++next) {
+    for (IslandId next = 1; next < n_; ++next) {
       if ((visited >> next & 1) != 0) continue;
       const BitsPerSecond share = load(last, next, +1);
       path_.push_back(next);

@@ -80,7 +80,7 @@ TEST(Ring, BestOrderAgreesWithTryingThemAll) {
     for (Link& link : map.links) link.rate[0] = link.rate[1] = {3e10};  // so that flows collide
     const auto floor = floor_of(map, kUnicast);
     std::vector<IslandId> order(7);
-    std::iota(order.begin(), order.end(), 0);
+    std::iota(order.begin(), order.end(), IslandId(0));
     double least = 1e300;
     do least = std::min(least, price_ring(floor->network, order).time.ps);
     while (std::next_permutation(order.begin() + 1, order.end()));

@@ -48,7 +48,7 @@ Round completed(std::vector<Clique> cliques, int island_count) {
 
 bool connects_all(const Schedule& schedule, int island_count) {
   std::vector<IslandId> root(island_count);
-  std::iota(root.begin(), root.end(), 0);
+  std::iota(root.begin(), root.end(), IslandId(0));
   const auto find = [&](IslandId island) {
     while (root[island] != island) island = root[island] = root[root[island]];
     return island;

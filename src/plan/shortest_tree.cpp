@@ -8,19 +8,16 @@
 namespace cotillion {
 
 TreeFinder::TreeFinder(const NetworkModel& network)
-    : network_(network),
-      name_rank_(std::size_t(network.map().place_count())),
-      out_(name_rank_.size()) {
+    : network_(network), name_rank_(network.map().place_count()), out_(name_rank_.size()) {
   const Map& map = network.map();
-  std::vector<std::size_t> order(name_rank_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return place_name(map, PlaceId(a)) < place_name(map, PlaceId(b));
-  });
+  std::vector<PlaceId> order(name_rank_.size());
+  std::iota(order.begin(), order.end(), PlaceId(0));
+  std::sort(order.begin(), order.end(),
+            [&](PlaceId a, PlaceId b) { return place_name(map, a) < place_name(map, b); });
   for (std::size_t k = 0; k < order.size(); ++k) name_rank_[order[k]] = int(k);
   for (std::size_t k = 0; k < map.links.size(); ++k)
     for (int direction = 0; direction < 2; ++direction)
-      out_[std::size_t(map.links[k].ends[direction])].push_back(lane_of_link(int(k), direction));
+      out_[map.links[k].ends[direction]].push_back(lane_of_link(int(k), direction));
 }
 
 PlaceTree TreeFinder::find(const Clique& clique, int sender,
@@ -33,19 +30,19 @@ PlaceTree TreeFinder::find(const Clique& clique, int sender,
   };
   const Map& map = network_.map();
   PlaceTree tree(network_, clique, sender);
-  std::vector<Reach> reached(out_.size());
-  using Entry = std::tuple<Duration, int, int, std::size_t>;  // latency, hops, rank, place
+  IdVector<PlaceId, Reach> reached(out_.size());
+  using Entry = std::tuple<Duration, int, int, PlaceId>;  // latency, hops, rank, place
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  const auto from = std::size_t(clique.islands[std::size_t(sender)]);
+  const PlaceId from = clique.islands[sender];
   reached[from].hops = 0;
   queue.emplace(Duration{}, 0, name_rank_[from], from);
   while (!queue.empty()) {
-    const std::size_t at = std::get<3>(queue.top());
+    const PlaceId at = std::get<3>(queue.top());
     queue.pop();
     if (reached[at].is_final) continue;
     reached[at].is_final = true;
     for (const LaneId lane : out_[at]) {
-      const auto next = std::size_t(lane_ends(map, lane));
+      const PlaceId next = lane_ends(map, lane);
       if (reached[next].is_final || !may(lane)) continue;
       const Reach offer{reached[at].latency + lane_latency(map, lane), reached[at].hops + 1,
                         name_rank_[at], false};

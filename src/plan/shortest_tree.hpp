@@ -20,8 +20,8 @@ class TreeFinder {
 
  private:
   const NetworkModel& network_;
-  std::vector<int> name_rank_;            // by place
-  std::vector<std::vector<LaneId>> out_;  // by place
+  IdVector<PlaceId, int> name_rank_;
+  IdVector<PlaceId, std::vector<LaneId>> out_;
 };
 
 }  // namespace cotillion

@@ -99,13 +99,11 @@ class LanesOverTime {
     const Ingress& ingress = ingress_at(island);
     double at = arrives - double(ingress.latency.ps);
     for (const LaneId lane : ingress.lanes) {
-      flows_[std::size_t(lane)].add(at, lasts, rate, period_);
+      flows_[lane].add(at, lasts, rate, period_);
       at += double(lane_latency(given_.map, lane).ps);
     }
   }
-  [[nodiscard]] const Ingress& ingress_at(IslandId island) const {
-    return given_.ingress[std::size_t(island)];
-  }
+  [[nodiscard]] const Ingress& ingress_at(IslandId island) const { return given_.ingress[island]; }
 
   const PlanOnMap given_;
   double period_;
@@ -142,8 +140,8 @@ double peak_of(const std::vector<EdgeTurn>& turns, double period, double payload
   return most;
 }
 
-std::vector<Ingress> every_ingress(const NetworkModel& network) {
-  std::vector<Ingress> every;
+IdVector<IslandId, Ingress> every_ingress(const NetworkModel& network) {
+  IdVector<IslandId, Ingress> every;
   for (IslandId island{0}; island < network.map().island_count(); ++island)
     every.push_back(ingress_of(network, island));
   return every;
@@ -156,7 +154,7 @@ std::vector<BitsPerSecond> lane_peaks(const PlanOnMap& given) {
 }
 
 std::vector<BitsPerSecond> lane_peaks(const NetworkModel& network, const Plan& plan) {
-  const std::vector<Ingress> ingress = every_ingress(network);
+  const IdVector<IslandId, Ingress> ingress = every_ingress(network);
   return lane_peaks({plan, network.map(), ingress});
 }
 
@@ -167,7 +165,7 @@ std::vector<double> edge_peaks(const PlanOnMap& given) {
     for (const PlannedClique& clique : round.cliques)
       for (std::size_t i = 0; i < clique.islands.size() && !clique.streams.empty(); ++i) {
         const IslandId island = clique.islands[i];
-        if (given.ingress[std::size_t(island)].edge == kNoAggregator) continue;
+        if (given.ingress[island].edge == kNoAggregator) continue;
         payload = double(clique.streams.front().payload.count);
         EdgeTurn turn{INFINITY, round.start.ps + sum_begins(clique, i).ps, clique.serialisation.ps};
         for (const Stream& stream : clique.streams)
@@ -175,7 +173,7 @@ std::vector<double> edge_peaks(const PlanOnMap& given) {
             if (arrival.receiver == island)
               turn.first = std::min(turn.first,
                                     round.start.ps + stream.offset.ps + double(arrival.latency.ps));
-        turns[std::size_t(island)].push_back(turn);
+        turns[island].push_back(turn);
       }
   std::vector<double> peaks;
   for (const auto& of_island : turns)
@@ -184,7 +182,7 @@ std::vector<double> edge_peaks(const PlanOnMap& given) {
 }
 
 std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan) {
-  const std::vector<Ingress> ingress = every_ingress(network);
+  const IdVector<IslandId, Ingress> ingress = every_ingress(network);
   return edge_peaks({plan, network.map(), ingress});
 }
 

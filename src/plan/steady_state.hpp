@@ -21,7 +21,7 @@ namespace cotillion {
 struct PlanOnMap {
   const Plan& plan;
   const Map& map;
-  const std::vector<Ingress>& ingress;
+  const IdVector<IslandId, Ingress>& ingress;
 };
 [[nodiscard]] std::vector<BitsPerSecond> lane_peaks(const PlanOnMap& given);
 [[nodiscard]] std::vector<double> edge_peaks(const PlanOnMap& given);

@@ -71,9 +71,9 @@ void LoadCounter::count(const Clique& clique, std::vector<LaneLoad>& loads) {
   used_.clear();
 }
 
-void share_lanes(const std::vector<BitsPerSecond>& rates,
-                 const std::vector<const std::vector<LaneLoad>*>& loads, std::vector<int>& total,
-                 std::vector<RateBound>& bounds) {
+void share_lanes(const IdVector<LaneId, BitsPerSecond>& rates,
+                 const std::vector<const std::vector<LaneLoad>*>& loads,
+                 IdVector<LaneId, int>& total, std::vector<RateBound>& bounds) {
   for (const auto* clique : loads)
     for (const LaneLoad& load : *clique) total[load.lane] += load.streams;
   bounds.clear();
@@ -91,14 +91,14 @@ void share_lanes(const std::vector<BitsPerSecond>& rates,
 
 RoundRates rates_of(const NetworkModel& network, const Round& round) {
   const Map& map = network.map();
-  std::vector<BitsPerSecond> rates;
+  IdVector<LaneId, BitsPerSecond> rates;
   for (LaneId lane = 0; lane < map.lane_count(); ++lane) rates.push_back(lane_rate(map, lane));
 
   RoundRates result;
   result.cliques.resize(round.cliques.size());
   LoadCounter counter(network);
   std::vector<const std::vector<LaneLoad>*> loads;
-  std::vector<int> total(map.lane_count(), 0);
+  IdVector<LaneId, int> total(map.lane_count(), 0);
   for (std::size_t c = 0; c < round.cliques.size(); ++c) {
     counter.count(round.cliques[c], result.cliques[c]);
     loads.push_back(&result.cliques[c]);

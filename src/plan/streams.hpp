@@ -43,8 +43,8 @@ class LoadCounter {
   void count_receiver(const Clique& clique, int receiver);
 
   const NetworkModel& network_;
-  std::vector<int> streams_;
-  std::vector<int> seen_;  // by lane: the last tree that used it
+  IdVector<LaneId, int> streams_;
+  IdVector<LaneId, int> seen_;  // the last tree that used it
   int tree_ = 0;
   std::vector<LaneId> used_;
 };
@@ -56,11 +56,11 @@ struct RateBound {
   int streams = 0;     // on that lane, of the whole round
 };
 
-// One bound per clique. `loads` gives each clique's lanes; `total` is scratch, by lane, all
+// One bound per clique. `loads` gives each clique's lanes; `total` is scratch, all
 // zero on entry and on return.
-void share_lanes(const std::vector<BitsPerSecond>& rates,
-                 const std::vector<const std::vector<LaneLoad>*>& loads, std::vector<int>& total,
-                 std::vector<RateBound>& bounds);
+void share_lanes(const IdVector<LaneId, BitsPerSecond>& rates,
+                 const std::vector<const std::vector<LaneLoad>*>& loads,
+                 IdVector<LaneId, int>& total, std::vector<RateBound>& bounds);
 
 // The same for a round, from scratch.
 struct RoundRates {

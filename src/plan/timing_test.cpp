@@ -136,7 +136,7 @@ TEST(Timing, APaceThatMemoryBarelyAllowsIsFeasible) {
     if (!price.feasible || !price.throttled || n < 3) continue;
     TimedClique clique;
     for (int i = 0; i < n; ++i) {
-      clique.islands.push_back(i);
+      clique.islands.push_back(IslandId(i));
       for (int j = 0; j < n; ++j)
         clique.latency.push_back({std::int64_t(instance.latencies.at(i, j))});
     }
@@ -250,7 +250,7 @@ TEST(Timing, RoundsAtEvenIntervalsAreNeverStalerThanTheFormula) {
     for (const double pass : {10, 60, 200}) {
       std::vector<IslandId> all;
       std::vector<std::int64_t> latency;
-      for (int i = 0; i < islands; ++i) all.push_back(i);
+      for (int i = 0; i < islands; ++i) all.push_back(IslandId(i));
       for (int i = 0; i < islands; ++i)
         for (int j = 0; j < islands; ++j) latency.push_back(i == j ? 0 : 50 + 7 * ((i + j) % 5));
       const TimedClique clique = timed_clique(all, latency, pass);

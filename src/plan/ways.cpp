@@ -10,7 +10,7 @@ namespace {
 Way shortest_way(const NetworkModel& network, const Clique& clique, int sender) {
   Way way{route_stream(network, clique, sender), {}};
   for (const IslandId to : clique.islands)
-    way.latency.push_back(network.latency(to, clique.islands[std::size_t(sender)]));
+    way.latency.push_back(network.latency(to, clique.islands[sender]));
   return way;
 }
 
@@ -23,17 +23,17 @@ Duration last_part(const NetworkModel& network, IslandId island) {
 // Counts of streams by lane, as a list of the lanes that carry any.
 class LaneCounts {
  public:
-  explicit LaneCounts(int lanes) : streams_(std::size_t(lanes), 0) {}
-  void add(LaneId lane, int streams) { streams_[std::size_t(lane)] += streams; }
+  explicit LaneCounts(int lanes) : streams_(lanes, 0) {}
+  void add(LaneId lane, int streams) { streams_[lane] += streams; }
   [[nodiscard]] std::vector<LaneLoad> list() const {
     std::vector<LaneLoad> loads;
-    for (std::size_t lane = 0; lane < streams_.size(); ++lane)
-      if (streams_[lane] > 0) loads.push_back({LaneId(lane), streams_[lane]});
+    for (const LaneId lane : streams_.ids())
+      if (streams_[lane] > 0) loads.push_back({lane, streams_[lane]});
     return loads;
   }
 
  private:
-  std::vector<int> streams_;
+  IdVector<LaneId, int> streams_;
 };
 
 std::vector<LaneLoad> loads_of(const NetworkModel& network, const Clique& clique,
@@ -77,8 +77,8 @@ void latencies_of(const CliqueWays& ways, CliqueLatencies& into) {
 RoundRates rates_of(const NetworkModel& network, const Round& round, const RoundWays& ways) {
   const Map& map = network.map();
   COTILLION_CHECK(ways.cliques.size() == round.cliques.size());
-  std::vector<BitsPerSecond> rates;
-  for (int lane = 0; lane < map.lane_count(); ++lane) rates.push_back(lane_rate(map, LaneId(lane)));
+  IdVector<LaneId, BitsPerSecond> rates;
+  for (LaneId lane = 0; lane < map.lane_count(); ++lane) rates.push_back(lane_rate(map, lane));
 
   RoundRates result;
   std::vector<const std::vector<LaneLoad>*> loads;
@@ -90,7 +90,7 @@ RoundRates rates_of(const NetworkModel& network, const Round& round, const Round
     for (const LaneLoad& load : result.cliques.back()) total.add(load.lane, load.streams);
   }
   result.lanes = total.list();
-  std::vector<int> scratch(std::size_t(map.lane_count()), 0);
+  IdVector<LaneId, int> scratch(map.lane_count(), 0);
   share_lanes(rates, loads, scratch, result.bounds);
   return result;
 }
@@ -99,7 +99,7 @@ PlaceTree::PlaceTree(const NetworkModel& network, const Clique& clique, int send
     : network_(&network),
       clique_(&clique),
       sender_(sender),
-      lane_(std::size_t(network.map().place_count()), kNotEntered) {}
+      lane_(network.map().place_count(), kNotEntered) {}
 
 PlaceId PlaceTree::meeting(int member) const {
   return network_->meeting_place(clique_->islands[std::size_t(member)]);
@@ -123,7 +123,7 @@ Way PlaceTree::way() const {
   const Map& map = network_->map();
   const IslandId from = clique_->islands[std::size_t(sender_)];
   const bool multicast = network_->technology().multicast;
-  std::vector<int> copies(std::size_t(map.lane_count()), 0);
+  IdVector<LaneId, int> copies(map.lane_count(), 0);
   Way way;
   way.latency.resize(clique_->islands.size());
   int sent = 0;
@@ -133,7 +133,7 @@ Way PlaceTree::way() const {
     Duration flight = last_part(*network_, clique_->islands[std::size_t(i)]);
     for (PlaceId at = meeting(i); at != PlaceId(from);) {
       const LaneId lane = entered_by(at);
-      ++copies[std::size_t(lane)];
+      ++copies[lane];
       flight = flight + lane_latency(map, lane);
       at = lane_begins(map, lane);
     }
@@ -141,9 +141,9 @@ Way PlaceTree::way() const {
   }
   way.route.tree.push_back(lane_up(map, from));
   way.route.copies.push_back(multicast ? 1 : sent);
-  for (std::size_t lane = 0; lane < copies.size(); ++lane)
+  for (const LaneId lane : copies.ids())
     if (copies[lane] > 0) {
-      way.route.tree.push_back(LaneId(lane));
+      way.route.tree.push_back(lane);
       way.route.copies.push_back(multicast ? 1 : copies[lane]);
     }
   return way;

@@ -40,9 +40,9 @@ class PlaceTree {
   // The tree of member `sender` of a clique; no lane yet.
   PlaceTree(const NetworkModel& network, const Clique& clique, int sender);
 
-  [[nodiscard]] LaneId entered_by(PlaceId place) const { return lane_[std::size_t(place)]; }
+  [[nodiscard]] LaneId entered_by(PlaceId place) const { return lane_[place]; }
   // The lane's end is entered by this lane from now on, whatever entered it before.
-  void enter(LaneId lane) { lane_[std::size_t(lane_ends(network_->map(), lane))] = lane; }
+  void enter(LaneId lane) { lane_[lane_ends(network_->map(), lane)] = lane; }
 
   // Whether every member's meeting place is reached, without going round in a circle.
   [[nodiscard]] bool reaches_all() const;
@@ -55,7 +55,7 @@ class PlaceTree {
   const NetworkModel* network_;
   const Clique* clique_;
   int sender_;
-  std::vector<LaneId> lane_;  // by place
+  IdVector<PlaceId, LaneId> lane_;
 };
 [[nodiscard]] PlaceTree tree_of(const NetworkModel& network, const Clique& clique, int sender,
                                 const Way& way);

@@ -24,9 +24,9 @@ std::vector<Turn> turns_of(const PlannedRound& round, std::size_t islands) {
   std::vector<Turn> turns(islands);
   for (const PlannedClique& clique : round.cliques) {
     for (const Stream& stream : clique.streams) {
-      turns[std::size_t(stream.sender)].passes = clique.serialisation.seconds();
+      turns[stream.sender].passes = clique.serialisation.seconds();
       for (const Arrival& arrival : stream.receivers) {
-        double& comes = turns[std::size_t(arrival.receiver)].comes;
+        double& comes = turns[arrival.receiver].comes;
         comes = std::max(comes, RealDuration(arrival.latency).seconds());
       }
     }
@@ -66,7 +66,7 @@ std::string why_not_movable(const NetworkModel& network, const Plan& plan) {
     return "this plan's rounds are longer than their exchanges on purpose";
   const Map& map = network.map();
   for (IslandId island = 0; island < map.island_count(); ++island) {
-    const std::string& name = map.islands[std::size_t(island)].name;
+    const std::string& name = map.islands[island].name;
     if (!network.aggregates(island))
       return fmt::format("{} has no edge that holds back what comes early", name);
     if (network.memory(island) < 2 * double(network.payload().count))

@@ -19,7 +19,7 @@ Ties physical_ties(const NetworkModel& network) {
   Ties ties;
   const Map& map = network.map();
   for (IslandId a = 0; a < map.island_count(); ++a)
-    for (IslandId b = a + 1; b < map.island_count(); ++b) {
+    for (IslandId b{a + 1}; b < map.island_count(); ++b) {
       bool direct = true;
       for (const LaneId lane : network.routes().path(b, a)) {
         const Link& link = map.links[std::size_t(lane) / 2];
@@ -173,7 +173,7 @@ double RivalRecipes::there_and_back(const std::vector<Flow>& flows) const {
 Result<RivalRecipes::Regions> RivalRecipes::regions() const {
   std::map<std::string, std::vector<IslandId>> members_of;
   for (IslandId i = 0; i < islands_; ++i) {
-    const std::string& region = plan_.map.islands[std::size_t(i)].region;
+    const std::string& region = plan_.map.islands[i].region;
     if (region.empty()) return failure("halos needs a region for every island of the map");
     members_of[region].push_back(i);
   }

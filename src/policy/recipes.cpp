@@ -27,7 +27,7 @@ std::vector<double> mixing_of(const PlannedRound& round, const std::vector<doubl
   std::vector<double> mixing(n * n, 0.0);
   for (const PlannedClique& clique : round.cliques) {
     double sum = 0;
-    for (const IslandId island : clique.islands) sum += shares[std::size_t(island)];
+    for (const IslandId island : clique.islands) sum += shares[island];
     const std::size_t members = clique.islands.size();
     for (std::size_t a = 0; a < members; ++a)
       for (std::size_t b = 0; b < members; ++b)
@@ -53,19 +53,19 @@ RecipeRound timed(const PlannedRound& round, const std::vector<double>& shares, 
     std::vector<double> first(n, 0.0), last(n, 0.0);
     for (const Stream& stream : clique.streams) {
       const double offset = stream.offset.seconds();
-      first[std::size_t(stream.sender)] = offset;
-      auto& own = last[std::size_t(stream.sender)];
+      first[stream.sender] = offset;
+      auto& own = last[stream.sender];
       own = std::max(own, offset);
       for (const Arrival& arrival : stream.receivers) {
-        auto& at = last[std::size_t(arrival.receiver)];
+        auto& at = last[arrival.receiver];
         at = std::max(at, offset + RealDuration(arrival.latency).seconds());
       }
     }
     for (const IslandId island : clique.islands)
       for (int f = 0; f < fragments; ++f) {
         const std::size_t at = std::size_t(island) * std::size_t(fragments) + std::size_t(f);
-        timed.leaves[at] = first[std::size_t(island)] + f * part;
-        timed.arrives[at] = std::min(last[std::size_t(island)] + (f + 1) * part, timed.length);
+        timed.leaves[at] = first[island] + f * part;
+        timed.arrives[at] = std::min(last[island] + (f + 1) * part, timed.length);
       }
   }
   return timed;

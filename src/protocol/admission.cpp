@@ -17,7 +17,7 @@ bool RateLimit::lets_pass(Instant now, std::size_t bytes) {
   return true;
 }
 
-Admission::Admission(const AggregationSpec& spec, Seal island, std::vector<Seal> sources)
+Admission::Admission(const AggregationSpec& spec, Seal island, IdVector<SourceId, Seal> sources)
     : accumulator_(accumulator(spec.job.element)),
       chunks_(chunk_count(spec.job)),
       island_(std::move(island)),
@@ -27,23 +27,21 @@ Admission::Admission(const AggregationSpec& spec, Seal island, std::vector<Seal>
 int Admission::stranger_in(const RoundSpec& round) const {
   for (int bit = 0; bit < round.members; ++bit) {
     const SourceId source = round.source[std::size_t(bit)];
-    if ((round.expected >> unsigned(bit) & 1) != 0 &&
-        (source < 0 || std::size_t(source) >= sources_.size()))
-      return bit;
+    if ((round.expected >> unsigned(bit) & 1) != 0 && !sources_.has(source)) return bit;
   }
   return -1;
 }
 
 Seal* Admission::seal_of(SourceId source) {
   if (source == kOwnIsland) return &island_;
-  if (source < 0 || std::size_t(source) >= sources_.size()) return nullptr;
-  return &sources_[std::size_t(source)];
+  if (!sources_.has(source)) return nullptr;
+  return &sources_[source];
 }
 
 std::optional<EdgeCount> Admission::refusal(Instant now, const AggregationSpec& spec,
                                             const EdgeRound& round, const HeardPacket& heard) {
   if (!is_planned(spec, round, heard)) return EdgeCount::kUnexpected;
-  Seal& seal = sources_[std::size_t(heard.source)];
+  Seal& seal = sources_[heard.source];
   if (seal.boot() == 0) return EdgeCount::kUnknownBoot;
   if (!seal.holds(heard.packet)) return EdgeCount::kForged;
   if (!rate_.lets_pass(now, heard.packet.size())) return EdgeCount::kOverRate;

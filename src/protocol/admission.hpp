@@ -37,7 +37,7 @@ struct HeardPacket {
 
 class Admission {
  public:
-  Admission(const AggregationSpec& spec, Seal island, std::vector<Seal> sources);
+  Admission(const AggregationSpec& spec, Seal island, IdVector<SourceId, Seal> sources);
 
   // The first contributor of the round that comes on a stream of which nothing is known; −1: all
   // are known.
@@ -59,7 +59,7 @@ class Admission {
   const Accumulator& accumulator_;
   ChunkId chunks_;
   Seal island_;
-  std::vector<Seal> sources_;
+  IdVector<SourceId, Seal> sources_;
   RateLimit rate_;
 };
 

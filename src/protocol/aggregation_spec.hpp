@@ -7,6 +7,7 @@
 #include "protocol/aligned_bytes.hpp"
 #include "protocol/grid.hpp"
 #include "protocol/job.hpp"
+#include "protocol/outbox.hpp"
 #include "protocol/seal.hpp"
 
 namespace cotillion {
@@ -35,7 +36,7 @@ struct AggregationSpec {
 struct AggregationSeals {
   Seal own;
   Seal island;
-  std::vector<Seal> sources;  // by SourceId
+  IdVector<SourceId, Seal> sources;
 };
 
 inline constexpr std::size_t kSlotRecordBytes = 24;

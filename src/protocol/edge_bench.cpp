@@ -89,7 +89,7 @@ class Stream {
       header.set_content(scene_.element, Operation::kSum, 0);
       const ByteSpan packet = ByteSpan(bytes_).subspan(place++ * stride_, stride_);
       write_header(header, packet);
-      seals_[std::size_t(source)].close(packet);
+      seals_[source].close(packet);
     }
   }
 
@@ -144,10 +144,11 @@ void measure(const Scene& scene, bool smoke) {
     RoundSpec spec = equal_round(round, kContributors + 1, kContributors);
     spec.first_deadline = spec.last_deadline = kNever;
     if (!edge.open_round(kNow, 3, spec, out)) std::abort();
-    best_edge = std::min(best_edge, seconds_of([&] {
-                           for (std::size_t i = 0; i < stream.size(); ++i)
-                             edge.on_packet(kNow, stream.source(i), stream.packet(i), out);
-                         }));
+    best_edge =
+        std::min(best_edge, seconds_of([&] {
+                   for (std::size_t i = 0; i < stream.size(); ++i)
+                     edge.on_packet(kNow, SourceId(stream.source(i)), stream.packet(i), out);
+                 }));
     best_copy = std::min(best_copy, seconds_of([&] {
                            std::size_t at = 0;
                            for (std::size_t i = 0; i < stream.size(); ++i) {

@@ -26,7 +26,7 @@ struct RoundAssignment {
 // One job as the fuzzer knows it: its rounds, and what should have come of every chunk.
 struct Job {
   AggregationSpec spec;
-  std::vector<Seal> sources;
+  IdVector<SourceId, Seal> sources;
   Seal edge, island;
   std::map<RoundId, RoundSpec> rounds;  // live
   std::vector<std::vector<std::byte>> outputs;
@@ -123,7 +123,7 @@ class FuzzedEdge final : public Outbox {
     round.epoch = input_.below(3);
     round.clique = input_.below(2);
     for (std::size_t bit = 0; bit < 8; ++bit) {
-      round.source[bit] = input_.below(kSources);
+      round.source[bit] = SourceId(input_.below(kSources));
       if (job.spec.job.operation != Operation::kWeightedSum) continue;
       round.weight[bit] = 1u + input_.byte();
       round.coefficient[bit] = 1u + input_.byte() % 4;
@@ -144,11 +144,11 @@ class FuzzedEdge final : public Outbox {
     ByteSpan packet = fuzz::make_packet(input_, job.spec.job, round, kExponent, room_);
     Header header;
     std::memcpy(&header, packet.data(), kHeaderBytes);
-    SourceId source = input_.below(32) - 1;  // the right one, mostly
+    SourceId source(input_.below(32) - 1);  // the right one, mostly
     if (header.type() == PacketType::kNak || header.type() == PacketType::kAck) source = kOwnIsland;
     if (source >= kSources)
       source = round.source[std::size_t(std::countr_zero(ContributorMask(header.mask))) % 8];
-    Seal& seal = source == kOwnIsland ? job.island : job.sources[std::size_t(source)];
+    Seal& seal = source == kOwnIsland ? job.island : job.sources[source];
     if (header.type() == PacketType::kHeartbeat && !payload_of(packet).empty()) {
       seal.set_boot(seal.boot() + (input_.below(8) == 0 ? 1 : 0));  // after a restart
       const Little64 boot = seal.boot();

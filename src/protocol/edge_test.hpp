@@ -92,7 +92,7 @@ struct Site final : Outbox {
     Header header = header_of(PacketType::kData, chunk, ContributorMask(1) << unsigned(bit));
     header.flags = flags;
     header.job = job;
-    deliver(bit, header, value, sealed(10 + BootId(bit)));
+    deliver(SourceId(bit), header, value, sealed(10 + BootId(bit)));
   }
   void all(ChunkId chunk) {
     for (int bit = 1; bit < 4; ++bit) data(bit, chunk);

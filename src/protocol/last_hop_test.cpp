@@ -74,7 +74,7 @@ class Player final : Outbox {
     Header header = header_of(PacketType::kData, ChunkId(pick(0, kChunks - 1)));
     header.mask = ContributorMask(1) << unsigned(bit);
     if (round_ > 1 && pick(0, 2) == 0) header.round = round_ - 1;
-    deliver(bit, header, 0x3f80'0000, sealed(10 + BootId(bit)));
+    deliver(SourceId(bit), header, 0x3f80'0000, sealed(10 + BootId(bit)));
     EXPECT_EQ(left_.size(), outputs()) << "a sum waits";
   }
   void ask() {

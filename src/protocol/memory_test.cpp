@@ -231,7 +231,7 @@ struct Loop::Site final : Outbox, FragmentSource, ReceiverEvents {
     if (towards == Towards::kOwnEdge) loop.carry(To::kEdge, self, kOwnIsland, packet);
     if (towards != Towards::kGroup) return;
     for (int other = 0; other < kIslands; ++other)
-      if (other != self) loop.carry(To::kEdge, other, self, packet);
+      if (other != self) loop.carry(To::kEdge, other, SourceId(self), packet);
   }
 
   Loop& loop;

@@ -2,11 +2,13 @@
 // its event queue, the daemon into a socket. Nothing here waits, fails or allocates.
 #pragma once
 
+#include "base/id.hpp"
 #include "protocol/packet.hpp"
 
 namespace cotillion {
 
-using SourceId = int;  // a stream that an edge hears, as the host numbers them; ≥ 0
+// A stream that an edge hears, as the host numbers them; ≥ 0.
+using SourceId = Id<struct SourceTag>;
 inline constexpr SourceId kOwnIsland = -1;
 
 enum class Towards : std::uint8_t {

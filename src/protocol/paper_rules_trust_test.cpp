@@ -171,7 +171,7 @@ Beside beside(Rule rule, bool authenticated, Forgery forgery) {
   settings.authenticated = authenticated;
   Trial trial(rule, settings);
   for (ChunkId chunk = 1; chunk < 20; ++chunk)
-    trial.net.deliver_to_edge(ms(12.001), 0, forgery == Forgery::kOnOwnStream ? 2 : 1,
+    trial.net.deliver_to_edge(ms(12.001), 0, SourceId(forgery == Forgery::kOnOwnStream ? 2 : 1),
                               forged_packet(trial.net, chunk, forgery));
   trial.open_round(1, {everyone(4)}, ms(1), ms(100));
   trial.net.run_until(ms(150));
@@ -269,7 +269,7 @@ Tenancy two_tenants(Rule rule) {
     if (rule == Rule::kPaper)
       paper.on_packet(now, packet, out);
     else
-      edge->on_packet(now, bit, packet, out);
+      edge->on_packet(now, SourceId(bit), packet, out);
   };
   ChunkId flood = 0;
   for (ChunkId at = 0; at < 64 + 16; ++at)

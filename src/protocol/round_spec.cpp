@@ -18,7 +18,7 @@ RoundSpec equal_round(RoundId round, int members, int own) {
   for (int bit = 0; bit < members; ++bit) {
     spec.weight[std::size_t(bit)] = 1;
     spec.coefficient[std::size_t(bit)] = 1;
-    spec.source[std::size_t(bit)] = bit;
+    spec.source[std::size_t(bit)] = SourceId(bit);
   }
   return spec;
 }

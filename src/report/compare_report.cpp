@@ -33,7 +33,7 @@ const Policy* find_policy(const std::vector<Policy>& policies, const std::string
 
 Json by_island(const Map& map, const std::vector<double>& values) {
   Json object = Json::object();
-  for (std::size_t i = 0; i < values.size(); ++i) object[map.islands[i].name] = values[i];
+  for (const IslandId i : all_ids<IslandId>(values.size())) object[map.islands[i].name] = values[i];
   return object;
 }
 

@@ -30,8 +30,8 @@ double degrees_east(double longitude, double of) {
 }
 
 const std::optional<Coordinates>& coordinates_of(const Map& map, PlaceId place) {
-  const auto islands = PlaceId(map.islands.size());
-  return place < islands ? map.islands[place].coordinates
+  const int islands = map.island_count();
+  return place < islands ? map.islands[IslandId(int(place))].coordinates
                          : map.routers[place - islands].coordinates;
 }
 

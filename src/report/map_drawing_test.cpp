@@ -106,7 +106,7 @@ TEST(MapSvg, EveryExampleAndLargeMapsAreSound) {
 
 TEST(MapSvg, IslandsOnOneSpotAndHostileNamesAreDrawn) {
   Map map = random_map(int(kHostileNames.size()), 5);
-  for (std::size_t i = 0; i < map.islands.size(); ++i) {
+  for (const IslandId i : map.islands.ids()) {
     map.islands[i].name = kHostileNames[i];
     map.islands[i].coordinates = Coordinates{90, 180};
   }
@@ -121,7 +121,7 @@ TEST(MapSvg, PlacesJustEastAndWestOfTheCutAreJoinedOverTheRim) {
   // All round the globe, so that any cut has places right beside it; two of them on one meridian
   // but for a hair.
   Map map = random_map(24, 11);
-  for (int i = 0; i < 24; ++i)
+  for (IslandId i = 0; i < 24; ++i)
     map.islands[i].coordinates = Coordinates{double(i % 5) * 10, -180.0 + 15 * i};
   map.islands[1].coordinates->longitude = 179.999;
   const auto floor = floor_of(map);

@@ -44,13 +44,12 @@ std::string absences_text(const OutcomeFile& file) {
       if (++count > kAbsencesShown) continue;
       if (absence.receiver == absence.contributor) {
         text += fmt::format("round {}: {} gave no account of it\n", round.round,
-                            file.islands[std::size_t(absence.receiver)]);
+                            file.islands[absence.receiver]);
         continue;
       }
       text += fmt::format("round {}: {} lacks {} in {} chunks, from chunk {} on\n", round.round,
-                          file.islands[std::size_t(absence.receiver)],
-                          file.islands[std::size_t(absence.contributor)], absence.chunks,
-                          absence.first_chunk);
+                          file.islands[absence.receiver], file.islands[absence.contributor],
+                          absence.chunks, absence.first_chunk);
     }
   if (count > kAbsencesShown) text += fmt::format("… and {} more\n", count - kAbsencesShown);
   return text;
@@ -72,8 +71,8 @@ std::string edges_text(const OutcomeFile& file) {
                                   counts[EdgeCount::kForged] + counts[EdgeCount::kUnexpected] +
                                   counts[EdgeCount::kStaleRound] + counts[EdgeCount::kNotFinite] +
                                   counts[EdgeCount::kUnknownBoot] + counts[EdgeCount::kOverRate];
-    table.add({file.islands[std::size_t(edge.island)], to_text(edge.memory_peak),
-               to_text(edge.memory_planned), fmt::format("{}", counts[EdgeCount::kResults]),
+    table.add({file.islands[edge.island], to_text(edge.memory_peak), to_text(edge.memory_planned),
+               fmt::format("{}", counts[EdgeCount::kResults]),
                fmt::format("{}", counts[EdgeCount::kTimeouts]),
                fmt::format("{}", counts[EdgeCount::kConflicts]),
                fmt::format("{}", counts[EdgeCount::kLate]),

@@ -207,13 +207,13 @@ std::string loads_text(const NetworkModel& network, const Plan& plan, bool full)
                fmt::format("{:.0f} %", 100 * entry.utilisation),
                fmt::format("{:.4g}", double(entry.use.bytes.count) / 1e9)});
 
-  std::vector<Bytes> peaks(map.aggregators.size());
+  IdVector<AggregatorId, Bytes> peaks(map.aggregators.size());
   for (const PlannedRound& round : plan.rounds)
     for (const EdgeUse& use : round.edges)
       peaks[use.aggregator] = std::max(peaks[use.aggregator], use.memory_peak);
   std::string edges;
-  for (std::size_t a = 0; a < peaks.size() && network.technology().aggregation; ++a)
-    if (peaks[a].count > 0 || full)
+  for (const AggregatorId a : peaks.ids())
+    if (network.technology().aggregation && (peaks[a].count > 0 || full))
       edges += fmt::format("{}{} {}", edges.empty() ? "" : ", ",
                            place_name(map, map.aggregators[a].place), to_text(peaks[a]));
   return (busy.empty() ? "" : "\n" + lanes.text()) +

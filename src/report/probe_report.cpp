@@ -77,7 +77,7 @@ Table link_table(const Map& map, const ProbeOutcome& outcome) {
   for (std::size_t at = 0; at < outcome.links.size(); ++at) {
     const LaneMeasure& link = outcome.links[at];
     const LaneCrossing& crossing = outcome.crossings[at];
-    const ErrorHistogram& late = outcome.streams_counters.lanes[at].lateness;
+    const ErrorHistogram& late = outcome.streams_counters.lanes[link.lane].lateness;
     table.add({lane_name(map, link.lane), to_text(lane_rate(map, link.lane)),
                to_text(lane_latency(map, link.lane)), ms_cell(link.delay_ms.median),
                ms_cell(link.delay_ms.worst), percent(link.rate.median),
@@ -173,7 +173,7 @@ Json probe_json(const Map& map, const ProbeOutcome& outcome) {
   for (std::size_t at = 0; at < outcome.links.size(); ++at) {
     const LaneMeasure& link = outcome.links[at];
     const LaneCrossing& crossing = outcome.crossings[at];
-    const LaneCounters& lane = outcome.streams_counters.lanes[at];
+    const LaneCounters& lane = outcome.streams_counters.lanes[link.lane];
     json["lanes"].push_back({{"lane", link.lane},
                              {"from", lane_from(map, link.lane)},
                              {"to", lane_to(map, link.lane)},

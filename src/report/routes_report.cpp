@@ -16,7 +16,7 @@ namespace {
 
 std::string names(const Map& map, const std::vector<IslandId>& islands) {
   std::vector<std::string> names;
-  for (const IslandId island : islands) names.push_back(map.islands[std::size_t(island)].name);
+  for (const IslandId island : islands) names.push_back(map.islands[island].name);
   return fmt::format("{}", fmt::join(names, " "));
 }
 
@@ -43,8 +43,7 @@ std::string group_rounds_text(const MulticastGroup& group) {
 // Where the streams of a group are listened to: at edges, or at islands without one.
 std::vector<PlaceId> ends_of(const PlanFile& plan, const MulticastGroup& group) {
   std::set<PlaceId> ends;
-  for (const IslandId receiver : group.receivers)
-    ends.insert(plan.ingress[std::size_t(receiver)].from);
+  for (const IslandId receiver : group.receivers) ends.insert(plan.ingress[receiver].from);
   return {ends.begin(), ends.end()};
 }
 
@@ -66,7 +65,7 @@ Json entries_json(const RoutesStudy& study, PlaceId place) {
   for (const MulticastRoute& route : routes_at(study.plan, study.groups, place)) {
     Json out = Json::array();
     for (const Port& port : route.out) out.push_back(port_json(map, place, port));
-    entries.push_back({{"source", map.islands[std::size_t(route.group->sender)].name},
+    entries.push_back({{"source", map.islands[route.group->sender].name},
                        {"source_address", to_text(study.sources[route.group->sender])},
                        {"group", to_text(route.group->address)},
                        {"rounds", rounds_of(*route.group)},
@@ -103,10 +102,9 @@ std::string routes_text(const RoutesStudy& study, PlaceId place) {
   for (const MulticastRoute& route : routes) {
     std::vector<std::string> out;
     for (const Port& port : route.out) out.push_back(port_name(map, place, port));
-    table.add({map.islands[std::size_t(route.group->sender)].name,
-               to_text(study.sources[route.group->sender]), to_text(route.group->address),
-               port_name(map, place, route.in), fmt::format("{}", fmt::join(out, ", ")),
-               group_rounds_text(*route.group)});
+    table.add({map.islands[route.group->sender].name, to_text(study.sources[route.group->sender]),
+               to_text(route.group->address), port_name(map, place, route.in),
+               fmt::format("{}", fmt::join(out, ", ")), group_rounds_text(*route.group)});
   }
   return text + table.text();
 }
@@ -125,7 +123,7 @@ std::string groups_text(const RoutesStudy& study) {
     std::vector<std::string> ends;
     for (const PlaceId end : ends_of(study.plan, group)) ends.push_back(place_name(map, end));
     table.add({to_text(group.address), to_text(study.sources[group.sender]),
-               map.islands[std::size_t(group.sender)].name, names(map, group.receivers),
+               map.islands[group.sender].name, names(map, group.receivers),
                fmt::format("{}", fmt::join(ends, " ")), group_rounds_text(group)});
   }
   std::string text =
@@ -147,15 +145,15 @@ Json groups_json(const RoutesStudy& study) {
   for (const MulticastGroup& group : study.groups.all()) {
     Json receivers = Json::array();
     for (const IslandId receiver : group.receivers) {
-      const Ingress& ingress = study.plan.ingress[std::size_t(receiver)];
-      receivers.push_back({{"island", map.islands[std::size_t(receiver)].name},
+      const Ingress& ingress = study.plan.ingress[receiver];
+      receivers.push_back({{"island", map.islands[receiver].name},
                            {"at", place_name(map, ingress.from)},
                            {"summed", ingress.edge != kNoAggregator}});
     }
     Json tree = Json::array();
     for (const LaneId lane : group.tree) tree.push_back(lane_name(map, lane));
     json["groups"].push_back({{"group", to_text(group.address)},
-                              {"source", map.islands[std::size_t(group.sender)].name},
+                              {"source", map.islands[group.sender].name},
                               {"source_address", to_text(study.sources[group.sender])},
                               {"rounds", rounds_of(group)},
                               {"receivers", receivers},
@@ -241,7 +239,7 @@ std::vector<std::string> two_ways_to_a_source(const RoutesStudy& study) {
       std::vector<std::string> from;
       for (const Port& port : ports) from.push_back(port_name(map, place, port));
       found.push_back(fmt::format("{}: streams of {} from {}", place_name(map, place),
-                                  map.islands[std::size_t(sender)].name, fmt::join(from, " and ")));
+                                  map.islands[sender].name, fmt::join(from, " and ")));
     }
   }
   return found;

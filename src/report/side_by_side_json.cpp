@@ -9,7 +9,7 @@ namespace {
 
 Json names_json(const SideBySide& sides, const std::vector<IslandId>& islands) {
   Json names = Json::array();
-  for (const IslandId island : islands) names.push_back(sides.islands[std::size_t(island)]);
+  for (const IslandId island : islands) names.push_back(sides.islands[island]);
   return names;
 }
 
@@ -59,8 +59,7 @@ Json cliques_json(const SideBySide& sides) {
     for (const CliqueSeen& entry : clique.seen) {
       Json json = time_spread_json(entry.time, clique.planned), missing = Json::array();
       for (const MissingFrom& absent : entry.missing)
-        missing.push_back(
-            {{"from", sides.islands[std::size_t(absent.contributor)]}, {"chunks", absent.chunks}});
+        missing.push_back({{"from", sides.islands[absent.contributor]}, {"chunks", absent.chunks}});
       json["emulator_ms"] = entry.emulator.ms();
       json["incomplete"] = entry.incomplete;
       json["missing"] = std::move(missing);
@@ -82,8 +81,8 @@ Json arrivals_json(const SideBySide& sides) {
     for (const Spread& times : arrival.seen)
       seen.push_back(time_spread_json(times, arrival.planned));
     list.push_back({{"round", arrival.phase + 1},
-                    {"from", sides.islands[std::size_t(arrival.sender)]},
-                    {"at", sides.islands[std::size_t(arrival.receiver)]},
+                    {"from", sides.islands[arrival.sender]},
+                    {"at", sides.islands[arrival.receiver]},
                     {"planned_ms", arrival.planned.ms()},
                     {"seen", seen}});
   }
@@ -113,7 +112,7 @@ Json edges_json(const SideBySide& sides) {
                                     {"verdict", to_name(beyond->verdict)}};
       seen.push_back(std::move(json));
     }
-    list.push_back({{"island", sides.islands[std::size_t(edge.island)]},
+    list.push_back({{"island", sides.islands[edge.island]},
                     {"memory_planned_bytes", edge.memory_planned.count},
                     {"slot_bytes", edge.slot.count},
                     {"streams", edge.streams},

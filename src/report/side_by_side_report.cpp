@@ -95,7 +95,7 @@ std::string state_text(const SideBySide& sides, const CliqueSeen& seen) {
   std::string text;
   for (const MissingFrom& missing : seen.missing)
     text += fmt::format("{}{} {}", text.empty() ? "lacks " : ", ",
-                        sides.islands[std::size_t(missing.contributor)], missing.chunks);
+                        sides.islands[missing.contributor], missing.chunks);
   if (text.empty()) return "incomplete";
   return text + (seen.missing.back().chunks == 1 ? " chunk" : " chunks");
 }
@@ -210,9 +210,8 @@ Rows arrivals_table(const SideBySide& sides) {
   cells.add_titles(rows[0]);
   for (std::size_t r = 0; r < sides.arrivals.size(); ++r) {
     const ArrivalRow& arrival = sides.arrivals[r];
-    rows.push_back({fmt::format("{}", arrival.phase + 1),
-                    sides.islands[std::size_t(arrival.sender)],
-                    sides.islands[std::size_t(arrival.receiver)]});
+    rows.push_back({fmt::format("{}", arrival.phase + 1), sides.islands[arrival.sender],
+                    sides.islands[arrival.receiver]});
     cells.add(rows.back(), r, arrival.planned);
   }
   return rows;
@@ -239,7 +238,7 @@ Rows edges_table(const SideBySide& sides) {
   for (const EdgeRow& edge : sides.edges)
     for (std::size_t c = 0; c < sides.columns.size(); ++c) {
       if (!edge.seen[c].known) continue;
-      rows.push_back({sides.islands[std::size_t(edge.island)], sides.columns[c].title});
+      rows.push_back({sides.islands[edge.island], sides.columns[c].title});
       for (const Eviction* eviction : seen)
         rows.back().push_back(fmt::format("{}", counted_of(edge.seen[c].counters, *eviction)));
     }

@@ -223,10 +223,9 @@ RowChart cliques_figure(const SideBySide& sides) {
 RowChart arrivals_figure(const SideBySide& sides) {
   std::vector<TimedRow> rows;
   for (const ArrivalRow& arrival : sides.arrivals)
-    rows.push_back(
-        {fmt::format("{}: {} at {}", arrival.phase + 1, sides.islands[std::size_t(arrival.sender)],
-                     sides.islands[std::size_t(arrival.receiver)]),
-         arrival.planned, arrival.seen});
+    rows.push_back({fmt::format("{}: {} at {}", arrival.phase + 1, sides.islands[arrival.sender],
+                                sides.islands[arrival.receiver]),
+                    arrival.planned, arrival.seen});
   RowChart chart = timed_figure(sides, std::move(rows), "arrival");
   chart.title = "When each stream had come to each edge, by round of the plan";
   return chart;
@@ -252,7 +251,7 @@ RowChart memory_figure(const SideBySide& sides) {
       chart.caption = fmt::format("The first {} of {} edges.", kRowsMost, sides.edges.size());
       break;
     }
-    chart.rows.push_back(sides.islands[std::size_t(edge.island)]);
+    chart.rows.push_back(sides.islands[edge.island]);
     panel.values[0].push_back(only(double(edge.memory_planned.count) / unit.size));
     for (std::size_t c = 0; c < edge.seen.size(); ++c) {
       panel.values[c + 1].push_back(edge.seen[c].known

@@ -63,12 +63,12 @@ std::string summary_line(const PlanFile& plan, const Outcome& simulated, const O
 void add_lanes(const WanCounters& counters, Outcome& outcome) {
   outcome.lanes.clear();
   outcome.hops = 0;
-  for (std::size_t lane = 0; lane < counters.lanes.size(); ++lane) {
+  for (const LaneId lane : counters.lanes.ids()) {
     const WanLinkCounts& counts = counters.lanes[lane].counts;
     if (counts.packets == 0) continue;
     const ErrorHistogram& late = counters.lanes[lane].lateness;
     LaneOutcome seen;
-    seen.lane = LaneId(lane);
+    seen.lane = lane;
     seen.bytes = {std::int64_t(counts.bytes)};
     seen.packets = counts.packets;
     seen.lost = counts.lost + counts.dropped + counts.overflowed;

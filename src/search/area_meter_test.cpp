@@ -84,7 +84,7 @@ TEST(AreaMeter, MeasuresWhatTheMixingSays) {
 // Two schedules whose curves fall by the same factor twice in a row long before they do so for
 // good: a tail closed there is 2e-4 off.
 TEST(AreaMeter, IsNotFooledByAFactorThatHappensToRepeat) {
-  const auto expect = [](const std::vector<std::vector<std::vector<int>>>& rounds, int n,
+  const auto expect = [](const std::vector<std::vector<std::vector<IslandId>>>& rounds, int n,
                          double area) {
     Schedule schedule;
     for (const auto& groups : rounds) {
@@ -107,7 +107,7 @@ TEST(AreaMeter, SaysThatStrangersNeverSettle) {
     for (Round& round : schedule.rounds) {
       std::vector<Clique> both = round.cliques;
       for (Clique clique : round.cliques) {
-        for (IslandId& island : clique.islands) island += half;
+        for (IslandId& island : clique.islands) island = IslandId(island + half);
         both.push_back(std::move(clique));
       }
       round = completed(std::move(both), n);

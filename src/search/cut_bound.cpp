@@ -130,22 +130,24 @@ void Cuts::add(const std::vector<IslandId>& islands) {
   const Map& map = network_.map();
   Order rank(std::size_t(map.place_count()), 0);
   for (std::size_t k = 0; k < islands.size(); ++k) rank[islands[k]] = int(k);
-  for (PlaceId place = n_; place < map.place_count(); ++place) {
+  for (PlaceId place(n_); place < map.place_count(); ++place) {
     IslandId nearest = 0;
     for (IslandId i = 1; i < n_; ++i)
       if (network_.routes().latency(place, i) < network_.routes().latency(place, nearest))
         nearest = i;
     rank[place] = rank[nearest];
   }
-  for (IslandId i = n_ - 1; i >= 0; --i)
+  for (int last = n_ - 1; last >= 0; --last) {
+    const IslandId i{last};
     if (network_.meeting_place(i) >= n_) rank[network_.meeting_place(i)] = rank[i];
+  }
   orders_.push_back(std::move(rank));
 }
 
 void Cuts::add_outwards(const std::vector<IslandId>& sources) {
   for (const IslandId source : sources) {
     std::vector<IslandId> islands(std::size_t(n_), 0);
-    std::iota(islands.begin(), islands.end(), 0);
+    std::iota(islands.begin(), islands.end(), IslandId(0));
     std::stable_sort(islands.begin(), islands.end(), [&](IslandId a, IslandId b) {
       return network_.routes().latency(a, source) < network_.routes().latency(b, source);
     });
@@ -160,7 +162,7 @@ void Cuts::add_regions() {
   if (regions.size() < 2 || int(regions.size()) > kRegionsMost) return;
   for (const std::string& region : regions) {
     std::vector<IslandId> islands(std::size_t(n_), 0);
-    std::iota(islands.begin(), islands.end(), 0);
+    std::iota(islands.begin(), islands.end(), IslandId(0));
     std::stable_partition(islands.begin(), islands.end(),
                           [&](IslandId i) { return map.islands[i].region == region; });
     add(islands);
@@ -198,7 +200,7 @@ void Cuts::add_slow() {
     x.swap(next);
   }
   std::vector<IslandId> islands(std::size_t(n_), 0);
-  std::iota(islands.begin(), islands.end(), 0);
+  std::iota(islands.begin(), islands.end(), IslandId(0));
   std::stable_sort(islands.begin(), islands.end(),
                    [&](IslandId a, IslandId b) { return x[a] < x[b]; });
   add(islands);

@@ -177,7 +177,7 @@ void Gathering::lower_by_listing() {
     larger.clear();
     std::vector<bool> met(n_, false);
     for (const auto& start : cliques)
-      for (IslandId next = start.back() + 1; next < IslandId(n_); ++next) {
+      for (IslandId next{start.back() + 1}; next < IslandId(n_); ++next) {
         if (!std::all_of(start.begin(), start.end(), [&](IslandId member) {
               return sizes_[member] >= size && size_together(member, next) >= size;
             }))

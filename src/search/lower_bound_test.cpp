@@ -79,21 +79,21 @@ Map odd_map(int islands, std::uint64_t seed) {
   for (Island& island : map.islands)
     if (random.between(0, 2) == 0) island.down = {1e9 * double(random.between(5, 80))};
   if (random.between(0, 3) == 0) {
-    const PlaceId router = map.place_count();
+    const PlaceId router(map.place_count());
     map.routers.push_back({"R", {}});
     for (int k = 0; k < 2; ++k) {
       const Duration there{random.between(1, 9'000) * 1'000'000};
       map.links.push_back(
-          {{int(random.between(0, islands - 1)), router}, {there, there}, {{5e10}, {5e10}}});
+          {{PlaceId(random.between(0, islands - 1)), router}, {there, there}, {{5e10}, {5e10}}});
       if (map.links.back().ends[0] == map.links[map.links.size() - 2].ends[0] && k == 1)
         map.links.pop_back();
     }
     if (random.between(0, 1) == 0) map.aggregators[0].place = router;
   }
-  if (random.between(0, 3) == 0) map.aggregators[0].place = islands - 1;
+  if (random.between(0, 3) == 0) map.aggregators[0].place = PlaceId(islands - 1);
   if (random.between(0, 3) == 0 && islands > 2) {
-    map.aggregators.pop_back();
-    map.aggregators[0].serves.push_back(islands - 1);
+    map.aggregators.plain().pop_back();
+    map.aggregators[0].serves.push_back(IslandId(islands - 1));
   }
   const Bytes memories[] = {{0}, {50'000'000}, {200'000'000}, {32'000'000'000}};
   return with_memory(map, memories[random.between(0, 3)]);

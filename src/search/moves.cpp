@@ -116,7 +116,7 @@ Neighbourhood::Neighbourhood(const PairPrices& pairs, int island_count)
     : n_(island_count), kept_(std::min(n_ - 1, kKeptMax)) {
   std::vector<IslandId> others(std::size_t(n_), 0);
   for (IslandId i = 0; i < n_; ++i) {
-    std::iota(others.begin(), others.end(), 0);
+    std::iota(others.begin(), others.end(), IslandId(0));
     const auto rank = [&](IslandId j) { return std::pair(j == i ? -1.0 : pairs.price(i, j), j); };
     std::partial_sort(others.begin(), others.begin() + kept_ + 1, others.end(),
                       [&](IslandId a, IslandId b) { return rank(a) < rank(b); });
@@ -127,8 +127,8 @@ Neighbourhood::Neighbourhood(const PairPrices& pairs, int island_count)
 IslandId Neighbourhood::draw(IslandId island, Random& random) const {
   const std::int64_t kind = random.between(0, 3);
   if (kind == 0) {
-    const auto other = IslandId(random.between(0, n_ - 2));
-    return other < island ? other : other + 1;
+    const auto other = int(random.between(0, n_ - 2));
+    return IslandId(other < island ? other : other + 1);
   }
   const double unit = random.unit();
   const int rank = std::min(int(unit * unit * kept_), kept_ - 1);

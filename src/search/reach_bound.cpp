@@ -83,7 +83,7 @@ ReachBound reach_bound(const Gathering& gathering, int island_count, bool square
   Balls balls(gathering, island_count);
   std::vector<double> known(std::size_t(island_count), 1), next(known);
   std::vector<IslandId> best_first(known.size());
-  std::iota(best_first.begin(), best_first.end(), 0);
+  std::iota(best_first.begin(), best_first.end(), IslandId(0));
   ReachBound bound;
   while (bound.survival.size() < kReachRoundsMost) {
     if (!bound.survival.empty()) balls.grow();

@@ -34,7 +34,7 @@ Map uneven_map(int islands, std::uint64_t seed) {
   const bool equal = random.between(0, 1) == 0;
   for (Aggregator& aggregator : map.aggregators)
     aggregator.spec.memory = equal ? common : memories[random.between(0, 3)];
-  if (random.between(0, 3) == 0) map.aggregators.erase(map.aggregators.begin());
+  if (random.between(0, 3) == 0) map.aggregators.plain().erase(map.aggregators.begin());
   return map;
 }
 

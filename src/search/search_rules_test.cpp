@@ -141,7 +141,7 @@ TEST(SearchRules, IslandsSendNoMoreThanTheirCap) {
       settings.plan.egress_most[4] = 0.6 * egress(*floor, free.plan, 4);
       const SearchResult capped = alone(*floor, settings);
       ASSERT_TRUE(capped.found);
-      for (const IslandId island : {0, 4})
+      for (const IslandId island : {IslandId(0), IslandId(4)})
         EXPECT_LE(egress(*floor, capped.plan, island),
                   settings.plan.egress_most[island] * (1 + 1e-9));
       EXPECT_GE(capped.plan.staleness().ps, free.plan.staleness().ps * (1 - 1e-9));

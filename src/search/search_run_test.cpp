@@ -57,11 +57,11 @@ std::unique_ptr<Floor> star_floor(int islands) {
   map.payload = {1'000'000'000};
   map.edge.memory = kV80;
   map.routers.push_back({"R", {}});
-  for (int i = 0; i < islands; ++i) {
-    map.islands.push_back({fmt::format("I{:03}", i), "", "", {}, {2e10}, {2e10}});
+  for (IslandId i = 0; i < islands; ++i) {
+    map.islands.push_back({fmt::format("I{:03}", int(i)), "", "", {}, {2e10}, {2e10}});
     map.aggregators.push_back({i, map.edge, {i}});
     const Duration flight{10'000'000'000};
-    map.links.push_back({{i, islands}, {flight, flight}, {{1e15}, {1e15}}});
+    map.links.push_back({{i, PlaceId(islands)}, {flight, flight}, {{1e15}, {1e15}}});
   }
   return floor_of(std::move(map));
 }

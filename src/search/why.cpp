@@ -93,8 +93,8 @@ class Asker {
   void ask_memory() {
     if (!network_.technology().aggregation) return;
     const Bytes more = network_.payload() / kMemoryShare;
-    for (std::size_t a = 0; a < network_.map().aggregators.size(); ++a) {
-      if (!everything() && !edges_.contains(AggregatorId(a))) continue;
+    for (const AggregatorId a : network_.map().aggregators.ids()) {
+      if (!everything() && !edges_.contains(a)) continue;
       Map map = network_.map();
       EdgeSpec& spec = map.aggregators[a].spec;
       if (spec.memory.count > std::numeric_limits<std::int64_t>::max() / 2) continue;

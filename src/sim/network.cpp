@@ -46,7 +46,7 @@ void Network::put_carefully(Instant now, const Route::Step& step, InFlight item,
   item.step = &step;
   item.arrival = arrival;
   const Fate fate = dice_.any(step.lane) ? dice_.cast(step.lane, now - kOrigin) : Fate{};
-  const Instant left = arrival - lanes_[std::size_t(step.lane)].latency();
+  const Instant left = arrival - lanes_[step.lane].latency();
   const auto show = [&](const InFlight& what, bool lost, bool copy) {
     for (SimulationObserver* who : observers_)
       if (who->watches(step.lane))
@@ -62,14 +62,14 @@ void Network::put_carefully(Instant now, const Route::Step& step, InFlight item,
   }
   if (fate.lost) {
     show(item, true, false);
-    ++lanes_[std::size_t(step.lane)].seen().lost;
+    ++lanes_[step.lane].seen().lost;
     return drop(item);
   }
   if (fate.corrupt || fate.truncated) spoil(item, fate);
   item.arrival = arrival + fate.delay + fate.jitter;
   show(item, false, false);
   if (dice_.any(step.lane)) return put_aside(item);  // may arrive out of order
-  put_on(lanes_[std::size_t(step.lane)], step, item, item.arrival);
+  put_on(lanes_[step.lane], step, item, item.arrival);
 }
 
 void Network::put_aside(const InFlight& item) {
@@ -98,7 +98,7 @@ void Network::on_time(Instant now, int place) {
     event_queue_.set(place, strays_.empty() ? kNever : strays_.top().item.arrival);
     return deliver(now, item);
   }
-  InFlightQueue& queue = lanes_[std::size_t(place)].queue();
+  InFlightQueue& queue = lanes_[LaneId(place)].queue();
   queue.fetch(kLater);
   if (const InFlight* soon = queue.after(kSoon); soon != nullptr && soon->step->edge_count > 0)
     sink_.expect(*soon->step, bytes(*soon));

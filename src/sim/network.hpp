@@ -49,10 +49,10 @@ class Network {
 
   // Puts on what was on another lane before.
   void put(Instant now, const Route::Step& step, const InFlight& from) {
-    Lane& lane = lanes_[std::size_t(step.lane)];
+    Lane& lane = lanes_[step.lane];
     ++hops_;
     const Instant arrival = lane.pass(now, from.wire_bytes);
-    if (careful_[std::size_t(step.lane)]) return put_carefully(now, step, from, arrival);
+    if (careful_[step.lane]) return put_carefully(now, step, from, arrival);
     put_on(lane, step, from, arrival);
   }
   void put_on(Lane& lane, const Route::Step& step, const InFlight& from, Instant arrival) {
@@ -83,8 +83,8 @@ class Network {
   FaultDice dice_;
   const Observers& observers_;
   InFlightBlocks blocks_;
-  std::vector<Lane> lanes_;
-  std::vector<char> careful_;  // by lane: it has faults, or somebody watches
+  IdVector<LaneId, Lane> lanes_;
+  IdVector<LaneId, char> careful_;  // it has faults, or somebody watches
   PacketPool pool_;
   std::priority_queue<Stray> strays_;
   std::uint64_t order_ = 0;

@@ -64,8 +64,7 @@ void OutcomeRecorder::on_round_closed(Instant, SimulatedIsland& island, RoundId 
     missed_.push_back(
         {turn_,
          round,
-         {{part.clique[std::size_t(absence.contributor)], absence.chunks, absence.first_chunk},
-          island.id()}});
+         {{part.clique[absence.contributor], absence.chunks, absence.first_chunk}, island.id()}});
   }
   if (part.spec.expected == 0) return;
   const Instant last = island.true_time(island.receiver().last_placed(round));
@@ -80,7 +79,7 @@ void OutcomeRecorder::note_arrivals(RoundId round) {
     for (const Stream& stream : planned.cliques[c].streams)
       for (const Arrival& arrival : stream.receivers) {
         const Instant last =
-            islands_[std::size_t(arrival.receiver)]->last_accepted(stream.sender, round);
+            islands_[arrival.receiver]->last_accepted(source_of(stream.sender), round);
         outcome_.rounds[round - 1].cliques[c].arrivals.push_back(
             {stream.sender, arrival.receiver, due_at_edge(plan_, stream, arrival),
              last == kNever ? Duration{0} : last - start});
@@ -99,7 +98,7 @@ void OutcomeRecorder::note_row(RoundId round, IslandId island) {
   if (!noted_.insert({round, island}).second) return;
   std::vector<double> row(n);
   const RoundAssignment part = assignment_.part(round, island, kOrigin);
-  const auto masks = islands_[std::size_t(island)]->receiver().contributors(round);
+  const auto masks = islands_[island]->receiver().contributors(round);
   const std::vector<char>& merged = merged_[{round, island}];
   const double share = 1.0 / double(assignment_.job_chunks());
   for (ChunkId chunk = 0; chunk < assignment_.job_chunks(); ++chunk) {
@@ -152,7 +151,7 @@ void OutcomeRecorder::note_silence() {
 void OutcomeRecorder::note_islands() {
   outcome_.edges = planned_edges(plan_, outcome_.rounds.size());
   for (const auto& island : islands_) {
-    EdgeOutcome& edge = outcome_.edges[std::size_t(island->id())];
+    EdgeOutcome& edge = outcome_.edges[island->id()];
     edge.memory_peak = {std::int64_t(island->open_slots_peak()) *
                         edge_of(plan_, island->id()).slot.count};
     edge.counters = island->edge_counters();

@@ -17,7 +17,7 @@
 
 namespace cotillion {
 
-using SimulatedIslands = std::vector<std::unique_ptr<SimulatedIsland>>;  // by id
+using SimulatedIslands = IdVector<IslandId, std::unique_ptr<SimulatedIsland>>;
 
 class OutcomeRecorder final : public SimulationObserver {
  public:

@@ -17,7 +17,7 @@ Partitions Partitions::single(const Map& map) {
   return partitions;
 }
 
-Partitions::Partitions(const Map& map, const std::vector<Ingress>& ingress)
+Partitions::Partitions(const Map& map, const IdVector<IslandId, Ingress>& ingress)
     : of_(std::size_t(map.place_count())) {
   std::iota(of_.begin(), of_.end(), 0);
   const auto join = [&](PlaceId one, PlaceId other) {
@@ -25,7 +25,7 @@ Partitions::Partitions(const Map& map, const std::vector<Ingress>& ingress)
     std::replace(of_.begin(), of_.end(), from, into);
   };
   for (IslandId island = 0; island < map.island_count(); ++island)
-    join(ingress[std::size_t(island)].from, island);
+    join(ingress[island].from, island);
   for (const Link& link : map.links)
     if (std::min(link.latency[0], link.latency[1]) < kShortestTurn)
       join(link.ends[0], link.ends[1]);
@@ -33,7 +33,7 @@ Partitions::Partitions(const Map& map, const std::vector<Ingress>& ingress)
     if (of_place(link.ends[0]) != of_place(link.ends[1]))
       lookahead_ = std::min({lookahead_, link.latency[0], link.latency[1]});
   // Numbered without gaps.
-  std::vector<int> names = of_;
+  std::vector<int> names = of_.plain();
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   count_ = int(names.size());

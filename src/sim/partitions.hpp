@@ -14,20 +14,20 @@ class Partitions {
  public:
   // Places whose latency to each other is negligible share a partition, and so do an island and its
   // edge.
-  Partitions(const Map& map, const std::vector<Ingress>& ingress);
+  Partitions(const Map& map, const IdVector<IslandId, Ingress>& ingress);
   // One partition for everything: observers then see all events in the order of time.
   [[nodiscard]] static Partitions single(const Map& map);
 
   [[nodiscard]] int count() const { return count_; }
-  [[nodiscard]] int of_island(IslandId island) const { return of_[std::size_t(island)]; }
-  [[nodiscard]] int of_place(PlaceId place) const { return of_[std::size_t(place)]; }
+  [[nodiscard]] int of_island(IslandId island) const { return of_[island]; }
+  [[nodiscard]] int of_place(PlaceId place) const { return of_[place]; }
   // How far partitions may run ahead of each other.
   [[nodiscard]] Duration lookahead() const { return lookahead_; }
 
  private:
   Partitions() = default;
 
-  std::vector<int> of_;  // by place; islands come first
+  IdVector<PlaceId, int> of_;
   int count_ = 1;
   Duration lookahead_{INT64_MAX / 4};
 };

@@ -50,7 +50,7 @@ TEST(Partitions, EveryCityIsOneAndTheShortestLinkSaysHowLongItIsAlone) {
     shortest = std::min({shortest, link.latency[0], link.latency[1]});
   EXPECT_EQ(partitions.lookahead(), shortest);
   for (IslandId island = 1; island < 9; ++island)
-    EXPECT_NE(partitions.of_place(island), partitions.of_place(island - 1));
+    EXPECT_NE(partitions.of_place(island), partitions.of_place(IslandId(island - 1)));
 }
 
 TEST(Partitions, PlacesNextDoorShareOne) {

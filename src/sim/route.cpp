@@ -5,7 +5,8 @@
 
 namespace cotillion {
 
-Route Route::of_stream(const Map& map, const std::vector<Ingress>& ingress, const Stream& stream) {
+Route Route::of_stream(const Map& map, const IdVector<IslandId, Ingress>& ingress,
+                       const Stream& stream) {
   COTILLION_CHECK(!stream.tree.empty() && stream.tree.front() == lane_up(map, stream.sender));
   Route route;
   route.steps_.reserve(stream.tree.size());
@@ -20,8 +21,7 @@ Route Route::of_stream(const Map& map, const std::vector<Ingress>& ingress, cons
       if (lane_begins(map, stream.tree[i]) == here)
         route.steps_.push_back({.lane = stream.tree[i], .sender = stream.sender});
     for (const Arrival& arrival : stream.receivers)
-      if (ingress[std::size_t(arrival.receiver)].from == here)
-        route.edges_.push_back(arrival.receiver);
+      if (ingress[arrival.receiver].from == here) route.edges_.push_back(arrival.receiver);
     step.next = route.steps_.data() + first;
     step.next_count = std::int16_t(route.steps_.size() - first);
     step.edges = route.edges_.data() + first_edge;

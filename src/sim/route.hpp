@@ -38,7 +38,7 @@ class Route {
   Route& operator=(const Route&) = delete;
 
   // A sender's stream to the edges of its clique, along the plan's tree.
-  [[nodiscard]] static Route of_stream(const Map& map, const std::vector<Ingress>& ingress,
+  [[nodiscard]] static Route of_stream(const Map& map, const IdVector<IslandId, Ingress>& ingress,
                                        const Stream& stream);
   // From an island's edge to the island.
   [[nodiscard]] static Route into(const Ingress& ingress, IslandId island);

@@ -90,8 +90,7 @@ std::int64_t lanes_of_a_chunk(const PlanFile& plan, std::size_t round) {
   std::int64_t lanes = 0;
   for (const PlannedClique& clique : plan.plan.rounds[round].cliques)
     for (const Stream& stream : clique.streams)
-      lanes +=
-          std::int64_t(stream.tree.size() + plan.ingress[std::size_t(stream.sender)].lanes.size());
+      lanes += std::int64_t(stream.tree.size() + plan.ingress[stream.sender].lanes.size());
   return lanes;
 }
 

@@ -33,7 +33,7 @@ SimulatedIsland::SimulatedIsland(const Turn& turn, RoutedOutbox& network,
       receiving_(receiver_role(plan, assignment, role_of(settings), self)),
       aggregating_(edge_role(plan, assignment, role_of(settings), self)),
       resend_(edge_of(plan, self).resend),
-      ingress_(Route::into(plan.ingress[std::size_t(self)], self)),
+      ingress_(Route::into(plan.ingress[self], self)),
       requests_(Route::of_requests(plan.map, self)),
       overlapped_(plan.plan.overlapped),
       accepted_(plan.map.islands.size() * rounds_told_apart(), kNever) {

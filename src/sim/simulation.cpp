@@ -63,7 +63,7 @@ class Simulation final : public RoutedOutbox, public PacketSink {
       auto& streams = routes_.emplace_back(map_.islands.size());
       for (const PlannedClique& clique : round.cliques)
         for (const Stream& stream : clique.streams)
-          streams[std::size_t(stream.sender)] = Route::of_stream(map_, plan.ingress, stream);
+          streams[stream.sender] = Route::of_stream(map_, plan.ingress, stream);
     }
     for (IslandId island = 0; island < map_.island_count(); ++island) {
       islands_.push_back(std::make_unique<SimulatedIsland>(turn_, *this, observers_, plan,
@@ -85,7 +85,7 @@ class Simulation final : public RoutedOutbox, public PacketSink {
         const RoundAssignment part = assignment_.part(RoundId(round), island, kOrigin);
         const Instant closes =
             std::max(part.receiver.merge_at, part.spec.last_deadline + part.receiver.grace);
-        end = std::max(end, islands_[std::size_t(island)]->true_time(closes));
+        end = std::max(end, islands_[island]->true_time(closes));
       }
     for (;;) {
       Instant next = kNever;
@@ -113,15 +113,15 @@ class Simulation final : public RoutedOutbox, public PacketSink {
 
   void hear(const Route::Step& step, ByteView packet) override {
     for (const IslandId island : step.heard_by()) {
-      islands_[std::size_t(island)]->hear_stream(turn_.now, step.sender, packet);
+      islands_[island]->hear_stream(turn_.now, source_of(step.sender), packet);
       note_sooner(island);
     }
     if (step.own_edge >= 0) {
-      islands_[std::size_t(step.own_edge)]->hear_request(turn_.now, packet);
+      islands_[step.own_edge]->hear_request(turn_.now, packet);
       note_sooner(step.own_edge);
     }
     if (step.island >= 0) {
-      islands_[std::size_t(step.island)]->hear_sum(turn_.now, packet);
+      islands_[step.island]->hear_sum(turn_.now, packet);
       note_sooner(step.island);
     }
   }
@@ -131,8 +131,7 @@ class Simulation final : public RoutedOutbox, public PacketSink {
     Little32 round, chunk;
     std::memcpy(&round, packet.data() + offsetof(Header, round), sizeof round);
     std::memcpy(&chunk, packet.data() + offsetof(Header, chunk), sizeof chunk);
-    for (const IslandId island : step.heard_by())
-      islands_[std::size_t(island)]->expect(round, chunk);
+    for (const IslandId island : step.heard_by()) islands_[island]->expect(round, chunk);
   }
 
  private:
@@ -152,7 +151,7 @@ class Simulation final : public RoutedOutbox, public PacketSink {
       if (turn_.place < first_island())
         network_.on_time(turn_.now, turn_.place);
       else
-        wake(turn_.place - first_island());
+        wake(IslandId(turn_.place - first_island()));
     }
     latest_ = std::max(latest_, turn_.now);
     return false;
@@ -175,25 +174,25 @@ class Simulation final : public RoutedOutbox, public PacketSink {
   }
 
   void wake(IslandId island) {
-    islands_[std::size_t(island)]->on_time(turn_.now);
+    islands_[island]->on_time(turn_.now);
     note(island);
     if (!edge_watchers_.empty()) show_edge(island);
   }
 
   void note(IslandId island) {
     event_queue_.set(first_island() + island,
-                     std::max(islands_[std::size_t(island)]->next_deadline(), turn_.now));
+                     std::max(islands_[island]->next_deadline(), turn_.now));
   }
   // With every packet a deadline moves, nearly always to later. Then the old one is left to stand:
   // waking for nothing now and then is cheaper.
   void note_sooner(IslandId island) {
-    const Instant due = islands_[std::size_t(island)]->next_deadline();
+    const Instant due = islands_[island]->next_deadline();
     if (due < event_queue_.time_of(first_island() + island)) note(island);
     if (!edge_watchers_.empty()) show_edge(island);
   }
   void show_edge(IslandId island) {
     for (SimulationObserver* who : edge_watchers_)
-      who->on_edge(turn_.now, islands_[std::size_t(island)]->edge_state());
+      who->on_edge(turn_.now, islands_[island]->edge_state());
   }
 
   // Rounds and faults, in order of time.
@@ -202,7 +201,7 @@ class Simulation final : public RoutedOutbox, public PacketSink {
       calls_.push_back({assignment_.start_of(RoundId(k), kOrigin) - kAhead,
                         [this, k] { open_round(RoundId(k)); }});
     for (const IslandFault& fault : settings_.faults.islands) {
-      SimulatedIsland& island = *islands_[std::size_t(fault.island)];
+      SimulatedIsland& island = *islands_[fault.island];
       switch (fault.kind) {
         case IslandFault::Kind::kDead:
           calls_.push_back({kOrigin + fault.from, [&island] { island.die(); }});
@@ -237,9 +236,8 @@ class Simulation final : public RoutedOutbox, public PacketSink {
   void open_round(RoundId round) {
     recorder_.open_round(round);
     for (IslandId island = 0; island < map_.island_count(); ++island)
-      islands_[std::size_t(island)]->open_round(
-          turn_.now, assignment_.part(round, island, kOrigin),
-          &routes_[assignment_.phase_of(round)][std::size_t(island)]);
+      islands_[island]->open_round(turn_.now, assignment_.part(round, island, kOrigin),
+                                   &routes_[assignment_.phase_of(round)][island]);
   }
 
   const Map& map_;

@@ -163,8 +163,8 @@ TEST(Simulation, IslandsComputeMeanwhileAndSlowOnesLess) {
   settings.observers = {&counter};
   const Outcome outcome = played(plan, settings);
   const auto whole = std::uint64_t(outcome.played.ps / settings.islands.step_time.ps);
-  const auto slow = std::size_t(*find_island(plan.map, "NYC"));
-  for (std::size_t i = 0; i < 9; ++i) {
+  const IslandId slow = *find_island(plan.map, "NYC");
+  for (const IslandId i : plan.map.islands.ids()) {
     EXPECT_NEAR(double(outcome.steps[i]), double(i == slow ? whole / 2 : whole), 1);
     counter.steps -= outcome.steps[i];
   }
@@ -247,7 +247,7 @@ TEST(Simulation, AnEdgeThatRestartsLosesOnlyWhatItHeld) {
   const IslandId restarted = *find_island(plan.map, "LON");
   for (const AbsenceOutcome& absence : outcome.rounds[0].absences)
     EXPECT_EQ(absence.receiver, restarted);
-  EXPECT_EQ(outcome.receivers[std::size_t(restarted)][ReceiverCount::kRestarts], 1u);
+  EXPECT_EQ(outcome.receivers[restarted][ReceiverCount::kRestarts], 1u);
   EXPECT_LE(outcome.rounds[0].measured, outcome.rounds[0].planned + outcome.added_slack);
 }
 

@@ -5,11 +5,11 @@
 namespace cotillion {
 
 Tap::Tap(const PlanFile& plan, const std::vector<LaneId>& lanes, std::size_t most)
-    : lanes_(std::size_t(plan.map.lane_count())),
+    : lanes_(plan.map.lane_count()),
       groups_(plan.plan),
       period_(plan.plan.rounds.size()),
       most_(most) {
-  for (const LaneId lane : lanes) lanes_[std::size_t(lane)] = true;
+  for (const LaneId lane : lanes) lanes_[lane] = true;
   begin_capture(file_);
 }
 

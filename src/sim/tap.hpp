@@ -15,7 +15,7 @@ class Tap final : public SimulationObserver {
   // Ends at `most` bytes, so that a long play does not fill the memory.
   Tap(const PlanFile& plan, const std::vector<LaneId>& lanes, std::size_t most);
 
-  [[nodiscard]] bool watches(LaneId lane) const override { return lanes_[std::size_t(lane)]; }
+  [[nodiscard]] bool watches(LaneId lane) const override { return lanes_[lane]; }
   void on_passage(const Passage& passage, ByteView packet) override;
 
   [[nodiscard]] const std::string& file() const { return file_; }
@@ -25,7 +25,7 @@ class Tap final : public SimulationObserver {
  private:
   [[nodiscard]] Ipv4Address group_of(IslandId sender, ByteView packet) const;
 
-  std::vector<bool> lanes_;
+  IdVector<LaneId, bool> lanes_;
   MulticastGroups groups_;
   std::size_t period_;
   std::size_t most_;

@@ -69,10 +69,9 @@ void Trace::on_passage(const Passage& passage, ByteView packet) {
 
 void Trace::end(const Track& track, const Slice& slice) {
   const int number = number_of(track);
-  links_.emplace(number,
-                 lane_name(map_, track.lane) +
-                     (track.sender >= 0 ? " from " + map_.islands[std::size_t(track.sender)].name
-                                        : std::string(": sums and requests")));
+  links_.emplace(number, lane_name(map_, track.lane) +
+                             (track.sender >= 0 ? " from " + map_.islands[track.sender].name
+                                                : std::string(": sums and requests")));
   const auto add = [&](int process, int to) {
     events_.push_back({{"ph", "X"},
                        {"pid", process},
@@ -98,7 +97,7 @@ void Trace::mark(int process, int number, Instant when, const std::string& name)
 }
 
 void Trace::on_edge(Instant now, const EdgeState& state) {
-  EdgeSeen& seen = edges_[std::size_t(state.island)];
+  EdgeSeen& seen = edges_[state.island];
   for (const EdgeCount count : kWorthAMark)
     if (const std::uint64_t more = state.counters[count] - seen.counters[count];
         more > 0 && within(now))
@@ -110,13 +109,13 @@ void Trace::on_edge(Instant now, const EdgeState& state) {
 }
 
 void Trace::show_memory(IslandId island, Instant when) {
-  EdgeSeen& seen = edges_[std::size_t(island)];
+  EdgeSeen& seen = edges_[island];
   if (seen.open_slots == seen.shown_slots) return;
   seen.shown = when;
   seen.shown_slots = seen.open_slots;
   events_.push_back({{"ph", "C"},
                      {"pid", int(kEdges)},
-                     {"name", map_.islands[std::size_t(island)].name + " memory"},
+                     {"name", map_.islands[island].name + " memory"},
                      {"ts", microseconds(when)},
                      {"args", {{"bytes", std::int64_t(seen.open_slots) * slot_.count}}}});
 }
@@ -131,8 +130,8 @@ void Trace::name_tracks() {
   name("process_name", kLinks, 0, "links");
   name("process_name", kEdges, 0, "edges");
   for (IslandId island = 0; island < map_.island_count(); ++island) {
-    name("thread_name", kSenders, island + 1, map_.islands[std::size_t(island)].name);
-    name("thread_name", kEdges, island + 1, "edge of " + map_.islands[std::size_t(island)].name);
+    name("thread_name", kSenders, island + 1, map_.islands[island].name);
+    name("thread_name", kEdges, island + 1, "edge of " + map_.islands[island].name);
   }
   for (const auto& [number, text] : links_) name("thread_name", kLinks, number, text);
 }

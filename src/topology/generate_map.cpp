@@ -136,7 +136,7 @@ class MapGenerator {
     const Cluster& cluster = draw_cluster();
     const double latitude = scattered(cluster.latitude, cluster.scatter_latitude);
     const double longitude = scattered(cluster.longitude, cluster.scatter_longitude);
-    const IslandId island = map_.island_count();
+    const IslandId island = map_.islands.next_id();
     map_.islands.push_back({std::move(name), "", cluster.region, Coordinates{latitude, longitude},
                             options_.access, options_.access});
     map_.aggregators.push_back({island, map_.edge, {island}});
@@ -177,12 +177,13 @@ class MapGenerator {
   }
 
   void lay_links(IslandId from) {
+    const IslandId end = map_.islands.next_id();
     const std::int64_t count = random_.between(3, 5);
     for (std::int64_t k = 0; k < count; ++k) {
       const bool first = k == 0 && from > 0;
       const bool far = !first && random_.between(1, kLongHaulOneIn) == 1;
-      IslandId to = far ? far_away(from) : nearest(from, first ? from : map_.island_count());
-      if (to < 0) to = nearest(from, map_.island_count());
+      IslandId to = far ? far_away(from) : nearest(from, first ? from : end);
+      if (to < 0) to = nearest(from, end);
       if (to >= 0) lay_link(from, to);
     }
   }

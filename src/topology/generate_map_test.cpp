@@ -51,8 +51,8 @@ TEST(GenerateMap, LatenciesAreThoseOfFibre) {
   const Map map = generate_map(100, 3);
   double shortest = 1e9, longest = 0;
   for (const Link& link : map.links) {
-    const double km =
-        distance_km(*map.islands[link.ends[0]].coordinates, *map.islands[link.ends[1]].coordinates);
+    const double km = distance_km(*map.islands[IslandId(int(link.ends[0]))].coordinates,
+                                  *map.islands[IslandId(int(link.ends[1]))].coordinates);
     EXPECT_NEAR(link.latency[0].ms(), km * 1.5 / 204 + 0.1, 0.0051);
     EXPECT_EQ(link.latency[0].ps % 10'000'000, 0) << "a multiple of 10 µs";
     shortest = std::fmin(shortest, link.latency[0].ms());

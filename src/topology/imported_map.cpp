@@ -218,14 +218,15 @@ class MapMaker {
       if (!island[s]) continue;
       std::string label = plain_label(fmt::format("{}", fmt::join(site.devices, ", ")));
       if (label == name_of[s]) label.clear();
-      place_of_[s] = map_.island_count();
-      map_.aggregators.push_back({place_of_[s], map_.edge, {place_of_[s]}});
+      const IslandId id = map_.islands.next_id();
+      place_of_[s] = id;
+      map_.aggregators.push_back({id, map_.edge, {id}});
       map_.islands.push_back(
           {name_of[s], std::move(label), "", site.coordinates, options_.access, options_.access});
     }
     for (std::size_t s = 0; s < sites_.size(); ++s)
       if (kept_[s] && !island[s]) {
-        place_of_[s] = map_.place_count();
+        place_of_[s] = PlaceId(map_.place_count());
         map_.routers.push_back({name_of[s], sites_[s].coordinates});
       }
     if (!renamed.empty())

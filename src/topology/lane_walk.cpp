@@ -18,13 +18,13 @@ LaneId entering(const Map& map, const std::vector<LaneId>& tree, PlaceId place) 
 }  // namespace
 
 PlaceId lane_begins(const Map& map, LaneId lane) {
-  if (!is_access(map, lane)) return map.links[std::size_t(lane / 2)].ends[std::size_t(lane % 2)];
-  return lane / 2 - int(map.links.size());
+  if (!is_access(map, lane)) return map.links[lane / 2].ends[lane % 2];
+  return PlaceId(lane / 2 - int(map.links.size()));
 }
 
 PlaceId lane_ends(const Map& map, LaneId lane) {
   if (is_access(map, lane)) return lane_begins(map, lane);
-  return map.links[std::size_t(lane / 2)].ends[std::size_t(1 - lane % 2)];
+  return map.links[lane / 2].ends[1 - lane % 2];
 }
 
 LaneId lane_before(const Map& map, const std::vector<LaneId>& tree, LaneId lane) {

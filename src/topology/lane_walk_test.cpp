@@ -25,7 +25,8 @@ links = [
   { ends = ["hub", "far"], latency = "1ms", rate = "10Gbps" },
   { ends = ["far", "C"], latency = "1ms", rate = "10Gbps" } ]
 )");
-  const PlaceId a = 0, b = 1, c = 2, hub = 3, far = 4;
+  const IslandId a = 0, b = 1, c = 2;
+  const PlaceId hub = 3, far = 4;
   const LaneId out = lane_up(map, a), to_hub = lane_of_link(0, 0), to_b = lane_of_link(1, 1),
                to_far = lane_of_link(2, 0), to_c = lane_of_link(3, 0);
   EXPECT_EQ(lane_begins(map, to_b), hub);

@@ -9,7 +9,7 @@ namespace {
 const std::string kNetwork = "net";
 
 IslandId island_of_access(const Map& map, LaneId lane) {
-  return (lane - int(2 * map.links.size())) / 2;
+  return IslandId((lane - int(2 * map.links.size())) / 2);
 }
 
 bool is_odd(LaneId lane) {
@@ -19,10 +19,9 @@ bool is_odd(LaneId lane) {
 }  // namespace
 
 const std::string& place_name(const Map& map, PlaceId place) {
-  const auto index = std::size_t(place);
   COTILLION_CHECK(place >= 0 && place < map.place_count());
-  return index < map.islands.size() ? map.islands[index].name
-                                    : map.routers[index - map.islands.size()].name;
+  return place < map.island_count() ? map.islands[IslandId(int(place))].name
+                                    : map.routers[place - map.island_count()].name;
 }
 
 std::optional<IslandId> find_island(const Map& map, const std::string& name) {
@@ -37,10 +36,10 @@ std::vector<std::string> island_names(const Map& map) {
   return names;
 }
 
-std::vector<AggregatorId> aggregator_of_islands(const Map& map) {
-  std::vector<AggregatorId> found(map.islands.size(), kNoAggregator);
-  for (std::size_t a = 0; a < map.aggregators.size(); ++a)
-    for (const IslandId island : map.aggregators[a].serves) found[island] = AggregatorId(a);
+IdVector<IslandId, AggregatorId> aggregator_of_islands(const Map& map) {
+  IdVector<IslandId, AggregatorId> found(map.islands.size(), kNoAggregator);
+  for (const AggregatorId a : map.aggregators.ids())
+    for (const IslandId island : map.aggregators[a].serves) found[island] = a;
   return found;
 }
 
@@ -54,11 +53,11 @@ std::string link_name(const Map& map, const Link& link) {
 }
 
 LaneId lane_up(const Map& map, IslandId island) {
-  return int(2 * map.links.size()) + 2 * island;
+  return LaneId(int(2 * map.links.size()) + 2 * island);
 }
 
 LaneId lane_down(const Map& map, IslandId island) {
-  return lane_up(map, island) + 1;
+  return LaneId(lane_up(map, island) + 1);
 }
 
 bool is_access(const Map& map, LaneId lane) {

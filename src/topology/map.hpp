@@ -10,15 +10,19 @@
 #include <string>
 #include <vector>
 
+#include "base/id.hpp"
 #include "base/units.hpp"
 #include "protocol/edge_spec.hpp"
 
 namespace cotillion {
 
-using IslandId = int;  // index into Map::islands
-using PlaceId = int;   // an island's id, or islands.size() + index into Map::routers
-using LaneId = int;    // see lane_of_link and lane_up
-using AggregatorId = int;
+struct IslandTag {
+  using IsAlso = struct PlaceTag;  // islands are the first places
+};
+using IslandId = Id<IslandTag>;     // index into Map::islands
+using PlaceId = Id<PlaceTag>;       // an island's id, or islands.size() + index into Map::routers
+using LaneId = Id<struct LaneTag>;  // see lane_of_link and lane_up
+using AggregatorId = Id<struct AggregatorTag>;
 inline constexpr AggregatorId kNoAggregator = -1;
 
 // What a map may hold, whoever made it.
@@ -65,10 +69,10 @@ struct Map {
   std::string source;  // where the figures come from
   Bytes payload;       // D: the model state that each island sends in a round
   EdgeSpec edge;       // of an edge that the map does not describe further
-  std::vector<Island> islands;
+  IdVector<IslandId, Island> islands;
   std::vector<Router> routers;
   std::vector<Link> links;
-  std::vector<Aggregator> aggregators;
+  IdVector<AggregatorId, Aggregator> aggregators;
 
   [[nodiscard]] int island_count() const { return int(islands.size()); }
   [[nodiscard]] int place_count() const { return int(islands.size() + routers.size()); }
@@ -80,7 +84,7 @@ struct Map {
 [[nodiscard]] std::vector<std::string> island_names(const Map& map);
 
 // For each island the edge that serves it, or kNoAggregator.
-[[nodiscard]] std::vector<AggregatorId> aggregator_of_islands(const Map& map);
+[[nodiscard]] IdVector<IslandId, AggregatorId> aggregator_of_islands(const Map& map);
 
 // The share of an edge's reorder window that one of its islands has: the M of the paper's
 // memory constraint.
@@ -91,7 +95,7 @@ struct Map {
 
 // Lanes: two for each link in order, then up and down for each island in order.
 [[nodiscard]] inline LaneId lane_of_link(int link, int direction) {
-  return 2 * link + direction;
+  return LaneId(2 * link + direction);
 }
 [[nodiscard]] LaneId lane_up(const Map& map, IslandId island);
 [[nodiscard]] LaneId lane_down(const Map& map, IslandId island);

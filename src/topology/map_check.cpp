@@ -15,7 +15,7 @@ namespace {
 constexpr double kLightKmPerMs = 299.792458;
 
 std::optional<Coordinates> coordinates_of(const Map& map, PlaceId place) {
-  return place < map.island_count() ? map.islands[place].coordinates
+  return place < map.island_count() ? map.islands[IslandId(int(place))].coordinates
                                     : map.routers[place - map.island_count()].coordinates;
 }
 
@@ -56,7 +56,7 @@ void check_connected(const Map& map, const std::vector<std::pair<PlaceId, PlaceI
     problems.add(
         places[place],
         fmt::format("{}[{}]", island ? "islands" : "routers",
-                    island ? place : place - map.island_count()),
+                    int(place) - (island ? 0 : map.island_count())),
         fmt::format("disconnected map: no path from {} to {}", place_name(map, 0),
                     place_name(map, place)),
         fmt::format("add a link that joins {} to the rest, or remove it", place_name(map, place)));

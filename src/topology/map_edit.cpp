@@ -107,19 +107,20 @@ Result<Map> without_island(const Map& map, const std::string& name) {
   // Islands close ranks, routers follow them, and the place that was the island's comes last.
   const auto place = [&](PlaceId old) {
     if (old == *leaving) return PlaceId(others + int(map.routers.size()));
-    return old < *leaving ? old : old - 1;
+    return PlaceId(old - (old < *leaving ? 0 : 1));
   };
   Map changed = map;
-  changed.islands.erase(changed.islands.begin() + *leaving);
+  changed.islands.plain().erase(changed.islands.begin() + *leaving);
   changed.routers.push_back({name, map.islands[*leaving].coordinates});
   for (Link& link : changed.links)
     for (PlaceId& end : link.ends) end = place(end);
   for (Aggregator& aggregator : changed.aggregators) {
     std::erase(aggregator.serves, *leaving);
-    for (IslandId& island : aggregator.serves) island = place(island);
+    for (IslandId& island : aggregator.serves) island = IslandId(int(place(island)));
     aggregator.place = place(aggregator.place);
   }
-  std::erase_if(changed.aggregators, [](const Aggregator& edge) { return edge.serves.empty(); });
+  std::erase_if(changed.aggregators.plain(),
+                [](const Aggregator& edge) { return edge.serves.empty(); });
   return sound(std::move(changed));
 }
 

@@ -206,19 +206,20 @@ class MapReader {
       return;
     }
     for (const std::string& name : serves.value_or(std::vector{*at})) {
-      const auto island = find_place(fields, "serves", name);
-      if (!island) continue;
-      if (*island >= map_.island_count())
+      const auto found = find_place(fields, "serves", name);
+      if (!found) continue;
+      const IslandId island{int(*found)};  // if it is one
+      if (island >= map_.island_count())
         fields.problem("serves", fmt::format("{} is a router, not an island", shown(name)),
                        "an aggregator serves islands only");
-      else if (!served_.emplace(*island).second)
+      else if (!served_.emplace(island).second)
         fields.problem("serves", fmt::format("{} is already served by an aggregator", name),
                        "each island has one edge; name it once");
       else if (edgeless_.contains(name))
         fields.problem("serves", fmt::format("{} says edge = false", name),
                        "remove that field or this island from the list");
       else
-        aggregator.serves.push_back(*island);
+        aggregator.serves.push_back(island);
     }
     std::sort(aggregator.serves.begin(), aggregator.serves.end());
     if (serves && serves->empty())

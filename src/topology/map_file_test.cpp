@@ -137,7 +137,7 @@ TEST(MapFile, EveryIslandHasAnEdgeOfTheCommonKindUnlessToldOtherwise) {
   const Map map = map_of(pair_with("edge = { memory = \"32GB\" }\n"));
   ASSERT_EQ(map.aggregators.size(), 2u);
   EXPECT_EQ(map.aggregators[1].place, 1);
-  EXPECT_THAT(map.aggregators[1].serves, ElementsAre(1));
+  EXPECT_THAT(map.aggregators[1].serves, ElementsAre(IslandId(1)));
   EXPECT_EQ(map.aggregators[1].spec, map.edge);
   EXPECT_EQ(map.edge, (EdgeSpec{{32'000'000'000}, {8192}, {8192}, {0}}));
 }
@@ -167,7 +167,7 @@ TEST(MapFile, AnIslandCanBeWithoutAnEdge) {
 
 TEST(MapFile, AnAggregatorAtAnIslandServesItUnlessItSaysWhom) {
   const Map map = map_of(aggregators(R"({ at = "A", memory = "8GB" })"));
-  EXPECT_THAT(map.aggregators[0].serves, ElementsAre(0));
+  EXPECT_THAT(map.aggregators[0].serves, ElementsAre(IslandId(0)));
   EXPECT_EQ(map.aggregators[0].spec.memory, Bytes{8'000'000'000});
   EXPECT_EQ(map.aggregators.size(), 2u) << "B has its own by default";
 }
@@ -176,7 +176,7 @@ TEST(MapFile, AnAggregatorAtARouterSharesItsMemoryAmongThoseItServes) {
   const Map map = map_of(aggregators(R"({ at = "R", serves = ["B", "A"], memory = "8GB" })"));
   ASSERT_EQ(map.aggregators.size(), 1u);
   EXPECT_EQ(map.aggregators[0].place, 2);
-  EXPECT_THAT(map.aggregators[0].serves, ElementsAre(0, 1));
+  EXPECT_THAT(map.aggregators[0].serves, ElementsAre(IslandId(0), IslandId(1)));
   EXPECT_EQ(memory_per_island(map.aggregators[0]), Bytes{4'000'000'000});
 }
 

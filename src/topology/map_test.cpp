@@ -78,7 +78,7 @@ TEST(Map, AnIslandThatNoAggregatorServesHasNone) {
   Map map = three_places();
   EXPECT_THAT(aggregator_of_islands(map), ElementsAre(kNoAggregator, kNoAggregator));
   map.aggregators = {{2, {}, {1}}};
-  EXPECT_THAT(aggregator_of_islands(map), ElementsAre(kNoAggregator, 0));
+  EXPECT_THAT(aggregator_of_islands(map), ElementsAre(kNoAggregator, AggregatorId(0)));
 }
 
 TEST(Map, ASharedEdgeDividesItsWindowEquallyAmongItsIslands) {

@@ -109,9 +109,9 @@ class MapWriter {
     // Edges that the reader adds by itself, after all that are written: the longest run at the
     // end that it would make, which is plain edges in the order of islands.
     written_ = map_.aggregators.size();
-    IslandId next = map_.island_count();
+    int next = map_.island_count();
     while (written_ > 0) {
-      const Aggregator& edge = map_.aggregators[written_ - 1];
+      const Aggregator& edge = map_.aggregators[AggregatorId(written_ - 1)];
       const bool plain = edge.place < next && edge.spec == map_.edge && edge.serves.size() == 1 &&
                          edge.serves[0] == edge.place;
       if (!plain) break;
@@ -185,7 +185,7 @@ class MapWriter {
 
   void write_aggregators() {
     std::vector<std::string> aggregators;
-    for (std::size_t a = 0; a < written_; ++a) {
+    for (const AggregatorId a : all_ids<AggregatorId>(written_)) {
       const Aggregator& edge = map_.aggregators[a];
       EdgeSpec usual = map_.edge;
       usual.memory = edge.spec.memory;

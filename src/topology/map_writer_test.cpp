@@ -29,7 +29,7 @@ void expect_equal(const Map& a, const Map& b) {
   EXPECT_EQ(a.payload, b.payload);
   EXPECT_EQ(a.edge, b.edge);
   ASSERT_EQ(a.islands.size(), b.islands.size());
-  for (std::size_t i = 0; i < a.islands.size(); ++i) {
+  for (const IslandId i : a.islands.ids()) {
     EXPECT_EQ(a.islands[i].name, b.islands[i].name);
     EXPECT_EQ(a.islands[i].label, b.islands[i].label);
     EXPECT_EQ(a.islands[i].region, b.islands[i].region);
@@ -50,7 +50,7 @@ void expect_equal(const Map& a, const Map& b) {
       EXPECT_EQ(a.links[i].rate[way], b.links[i].rate[way]);
     }
   ASSERT_EQ(a.aggregators.size(), b.aggregators.size());
-  for (std::size_t i = 0; i < a.aggregators.size(); ++i) {
+  for (const AggregatorId i : a.aggregators.ids()) {
     EXPECT_EQ(a.aggregators[i].place, b.aggregators[i].place);
     EXPECT_EQ(a.aggregators[i].spec, b.aggregators[i].spec);
     EXPECT_EQ(a.aggregators[i].serves, b.aggregators[i].serves);

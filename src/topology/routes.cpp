@@ -13,7 +13,7 @@ namespace {
 // Position of each place when places are sorted by name.
 std::vector<int> ranks_by_name(const Map& map) {
   std::vector<PlaceId> order(map.place_count());
-  std::iota(order.begin(), order.end(), 0);
+  std::iota(order.begin(), order.end(), PlaceId(0));
   std::sort(order.begin(), order.end(),
             [&](PlaceId a, PlaceId b) { return place_name(map, a) < place_name(map, b); });
   std::vector<int> rank(order.size());
@@ -34,11 +34,11 @@ Routes::Routes(const Map& map) : places_(map.place_count()), row_(places_, -1), 
 
   const std::vector<int> name_rank = ranks_by_name(map);
   int rows = 0;
-  for (std::size_t place = 0; place < places_; ++place)
+  for (const PlaceId place : out_.ids())
     if (starts[place]) row_[place] = rows++;
   hops_.resize(std::size_t(rows) * places_);
-  for (std::size_t place = 0; place < places_; ++place)
-    if (starts[place]) search(map, PlaceId(place), name_rank);
+  for (const PlaceId place : out_.ids())
+    if (starts[place]) search(map, place, name_rank);
 }
 
 // Dijkstra on (latency, hops), ties to the predecessor whose name sorts first. A hop adds to
@@ -70,7 +70,7 @@ void Routes::search(const Map& map, PlaceId from, const std::vector<int>& name_r
       queue.emplace(offer.latency, offer.hops, name_rank[next], next);
     }
   }
-  for (std::size_t place = 0; place < places_; ++place) COTILLION_CHECK(final[place]);
+  for (const PlaceId place : out_.ids()) COTILLION_CHECK(final[place]);
 }
 
 std::vector<LaneId> Routes::path(PlaceId to, PlaceId from) const {

@@ -50,8 +50,8 @@ class Routes {
   }
 
   std::size_t places_;
-  std::vector<int> row_;  // by place; -1 where nothing ever starts
-  std::vector<std::vector<LaneId>> out_;
+  IdVector<PlaceId, int> row_;  // by place; -1 where nothing ever starts
+  IdVector<PlaceId, std::vector<LaneId>> out_;
   std::vector<Hop> hops_;
 };
 

@@ -212,14 +212,14 @@ Map random_places(std::uint64_t seed) {
   for (int i = 0; i < islands; ++i) map.islands.push_back({names[i], "", "", {}, {1e9}, {1e9}});
   for (int i = islands; i < islands + routers; ++i) map.routers.push_back({names[i], {}});
   std::set<std::pair<int, int>> joined;
-  const auto link = [&](int a, int b) {
-    if (a == b || !joined.emplace(std::minmax(a, b)).second) return;
+  const auto link = [&](PlaceId a, PlaceId b) {
+    if (a == b || !joined.emplace(std::minmax<int>(a, b)).second) return;
     map.links.push_back({{a, b}, {{random.between(0, 4)}, {random.between(0, 4)}}, {{1}, {1}}});
   };
-  for (int i = 1; i < map.place_count(); ++i) link(int(random.between(0, i - 1)), i);
+  for (int i = 1; i < map.place_count(); ++i) link(PlaceId(random.between(0, i - 1)), PlaceId(i));
   for (int k = 0; k < 2 * map.place_count(); ++k)
-    link(int(random.between(0, map.place_count() - 1)),
-         int(random.between(0, map.place_count() - 1)));
+    link(PlaceId(random.between(0, map.place_count() - 1)),
+         PlaceId(random.between(0, map.place_count() - 1)));
   return map;
 }
 

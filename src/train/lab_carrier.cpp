@@ -94,7 +94,7 @@ class Lab final : public PacketCarrier {
     if (!listener) return Unexpected<Error>{listener.error()};
     std::vector<IslandLink> links;
     for (IslandId i = 0; i < islands_; ++i) {
-      const std::string& name = played_.plan.map.islands[std::size_t(i)].name;
+      const std::string& name = played_.plan.map.islands[i].name;
       const std::string who = "the training process of " + name;
       const auto started =
           processes_->start(who, {NamespaceRole::Kind::kIsland, i}, {"train", "--as-island", path});

@@ -123,7 +123,7 @@ Result<LabIslandSetup> read_lab_island(const std::string& text) {
     setup.streamed = json.at("streamed");
     setup.grace = {json.at("grace_ps").get<std::int64_t>()};
     setup.region = json.at("region");
-    setup.island = json.at("island");
+    setup.island = IslandId(json.at("island").get<int>());
     setup.rounds = json.at("rounds");
   } catch (const std::exception& problem) {
     return failure(problem.what());

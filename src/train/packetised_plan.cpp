@@ -28,7 +28,7 @@ RecipeRound timed(const JobAssignment& assignment, RoundId number, const RecipeR
                 end = assignment.start_of(number + 1, {0});
   RecipeRound round = planned;
   round.length = seconds(end - start);
-  for (int island = 0; island < islands; ++island) {
+  for (IslandId island = 0; island < islands; ++island) {
     const RoundAssignment part = assignment.part(number, island, {0});
     for (int f = 0; f < job.fragments; ++f) {
       const std::size_t at = std::size_t(island) * std::size_t(job.fragments) + std::size_t(f);

@@ -44,10 +44,10 @@ class Simulated final : public SimulatorCarrier<OfferPlace> {
   // copy over there.
   void exchange(Learner& learner, std::int64_t steps) override {
     if (steps == 0) begin();
-    for (int island = 0; island < islands_; ++island)
+    for (IslandId island = 0; island < islands_; ++island)
       for (const auto& due : clock_.copies(island, steps))
         if (due.round < rounds_) offer(learner, steps, island, due);
-    for (int island = 0; island < islands_; ++island)
+    for (IslandId island = 0; island < islands_; ++island)
       for (const auto& due : clock_.merges(island, steps))
         if (due.round < rounds_) take(learner, steps, island, due);
   }

@@ -23,15 +23,14 @@ class EventsRound final : public Ns3Round {
   void put(LaneId lane, int stream, ChunkId chunk) {
     ++hops_;
     const std::int64_t now = ns3::Simulator::Now().GetPicoSeconds();
-    double& busy = busy_until_[std::size_t(lane)];
-    busy = std::max(busy, double(now)) + wire_bytes(chunk) * ps_per_byte_[std::size_t(lane)];
-    ns3::Simulator::Schedule(
-        ns3::PicoSeconds(std::llround(busy) + latency_[std::size_t(lane)] - now),
-        &EventsRound::arrive, this, lane, stream, chunk);
+    double& busy = busy_until_[lane];
+    busy = std::max(busy, double(now)) + wire_bytes(chunk) * ps_per_byte_[lane];
+    ns3::Simulator::Schedule(ns3::PicoSeconds(std::llround(busy) + latency_[lane] - now),
+                             &EventsRound::arrive, this, lane, stream, chunk);
   }
   void arrive(LaneId lane, int stream, ChunkId chunk) {
     if (stream == kSums) return land();
-    const PlaceId place = end_[std::size_t(lane)];
+    const PlaceId place = end_[lane];
     for (const LaneId next : branch(stream, place).next) put(next, stream, chunk);
     hear({stream, chunk}, place);
   }

@@ -93,8 +93,8 @@ class Ns3Round {
   void depart(IslandId sender);
 
   std::vector<Branch> branches_;  // by stream and place
-  std::vector<Source> sources_;   // by island
-  std::vector<Edge> edges_;       // by island
+  IdVector<IslandId, Source> sources_;
+  IdVector<IslandId, Edge> edges_;
   Ns3Run run_;
 };
 

@@ -39,10 +39,10 @@ class WiredRound : public Ns3Round {
 
   // The device that sends into a lane, and the one that receives from it.
   [[nodiscard]] const Ptr<ns3::PointToPointNetDevice>& into(LaneId lane) const {
-    return lanes_[std::size_t(lane)];
+    return lanes_[lane];
   }
   [[nodiscard]] const Ptr<ns3::PointToPointNetDevice>& from(LaneId lane) const {
-    return lanes_[std::size_t(lane ^ 1)];
+    return lanes_[lane ^ 1];
   }
   [[nodiscard]] const ns3::NodeContainer& nodes() const { return nodes_; }
 
@@ -50,7 +50,7 @@ class WiredRound : public Ns3Round {
   void join(LaneId lane, int begin, int end) {
     const auto channel = ns3::CreateObject<ns3::PointToPointChannel>();
     channel->SetAttribute("Delay", ns3::TimeValue(ns3::PicoSeconds(lane_latency(map_, lane).ps)));
-    for (const LaneId each : {lane, lane ^ 1}) {
+    for (const LaneId each : {lane, LaneId(lane ^ 1)}) {
       const auto device = ns3::CreateObject<ns3::PointToPointNetDevice>();
       device->SetAddress(ns3::Mac48Address::Allocate());
       device->SetMtu(65535);
@@ -60,7 +60,7 @@ class WiredRound : public Ns3Round {
       device->SetQueue(queue);
       nodes_.Get(std::uint32_t(each == lane ? begin : end))->AddDevice(device);
       device->Attach(channel);
-      lanes_[std::size_t(each)] = device;
+      lanes_[each] = device;
     }
   }
 
@@ -151,12 +151,10 @@ class IpRound final : public WiredRound {
   }
 
   void send(IslandId sender, ChunkId chunk) override {
-    islands_[std::size_t(sender)]->SendTo(packet({sender, chunk}, kHeaders), 0,
-                                          groups_[std::size_t(sender)]);
+    islands_[sender]->SendTo(packet({sender, chunk}, kHeaders), 0, groups_[sender]);
   }
   void send_sum(IslandId island, ChunkId chunk) override {
-    places_[std::size_t(island)]->SendTo(packet({kSums, chunk}, kHeaders), 0,
-                                         down_[std::size_t(island)]);
+    places_[island]->SendTo(packet({kSums, chunk}, kHeaders), 0, down_[island]);
   }
 
   ns3::Ipv4StaticRoutingHelper static_routing_;

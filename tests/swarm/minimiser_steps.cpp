@@ -51,40 +51,41 @@ enum class Stays : std::uint8_t { kAsItIs, kAsRouter, kNot };
 SwarmCase with_place(const SwarmCase& from, PlaceId place, Stays stays) {
   const Map& map = from.map;
   SwarmCase to = from;
-  std::vector<PlaceId> now(std::size_t(map.place_count()), -1);
+  IdVector<PlaceId, PlaceId> now(map.place_count(), -1);
+  const auto moved = [&](IslandId island) { return IslandId(int(now[island])); };
   to.map.islands.clear();
   to.map.routers.clear();
   for (IslandId i = 0; i < map.island_count(); ++i)
     if (i != place) {
-      now[std::size_t(i)] = to.map.island_count();
-      to.map.islands.push_back(map.islands[std::size_t(i)]);
+      now[i] = to.map.islands.next_id();
+      to.map.islands.push_back(map.islands[i]);
     }
-  for (PlaceId p = map.island_count(); p < map.place_count(); ++p)
+  for (PlaceId p(map.island_count()); p < map.place_count(); ++p)
     if (p != place) {
-      now[std::size_t(p)] = to.map.place_count();
-      to.map.routers.push_back(map.routers[std::size_t(p - map.island_count())]);
+      now[p] = PlaceId(to.map.place_count());
+      to.map.routers.push_back(map.routers[p - map.island_count()]);
     }
   const bool island = place < map.island_count();
   if (stays == Stays::kAsRouter) {
-    now[std::size_t(place)] = to.map.place_count();
+    now[place] = PlaceId(to.map.place_count());
     to.map.routers.push_back({place_name(map, place), std::nullopt});
   }
 
   std::erase_if(to.map.links, [&](Link& link) {
-    for (PlaceId& end : link.ends) end = now[std::size_t(end)];
+    for (PlaceId& end : link.ends) end = now[end];
     return link.ends[0] < 0 || link.ends[1] < 0;
   });
-  std::erase_if(to.map.aggregators, [&](Aggregator& edge) {
+  std::erase_if(to.map.aggregators.plain(), [&](Aggregator& edge) {
     if (island) std::erase(edge.serves, place);
-    for (IslandId& served : edge.serves) served = now[std::size_t(served)];
-    edge.place = now[std::size_t(edge.place)];
+    for (IslandId& served : edge.serves) served = moved(served);
+    edge.place = now[edge.place];
     if (edge.place < 0 && !edge.serves.empty()) edge.place = edge.serves.front();
     return edge.serves.empty();
   });
   for (Round& round : to.schedule.rounds) {
     for (Clique& clique : round.cliques) {
       if (island) std::erase(clique.islands, place);
-      for (IslandId& member : clique.islands) member = now[std::size_t(member)];
+      for (IslandId& member : clique.islands) member = moved(member);
     }
     std::erase_if(round.cliques, [](const Clique& clique) { return clique.islands.empty(); });
     round = completed(std::move(round.cliques), to.map.island_count());
@@ -219,9 +220,9 @@ Cases plainer_numbers(const SwarmCase& from) {
     propose(cases, from, [&](SwarmCase& to) {
       std::for_each((to.map.*member).begin(), (to.map.*member).end(), change);
     });
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (!is_plain(all[i]))
-        propose(cases, from, [&](SwarmCase& to) { change((to.map.*member)[i]); });
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(all.size()); ++i)
+      if (!is_plain(all.begin()[i]))
+        propose(cases, from, [&](SwarmCase& to) { change((to.map.*member).begin()[i]); });
   };
   each(&Map::islands, plain_island,
        [](const Island& island) { return island.up == kPlainRate && island.down == kPlainRate; });

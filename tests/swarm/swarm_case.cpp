@@ -60,7 +60,7 @@ class WorldMaker {
     };
     const int places = world_.map.place_count();
     std::vector<PlaceId> order(std::size_t(places), 0);
-    std::iota(order.begin(), order.end(), 0);
+    std::iota(order.begin(), order.end(), PlaceId(0));
     for (int i = places - 1; i > 0; --i) std::swap(order[i], order[draw_.pick(0, i)]);
     for (int i = 1; i < places; ++i) link(order[draw_.pick(0, i - 1)], order[i]);
     for (auto more = draw_.pick(0, places); more > 0; --more) {
@@ -118,7 +118,7 @@ class WorldMaker {
     }
     const auto served = aggregator_of_islands(map);
     for (IslandId i = 0; i < map.island_count(); ++i)
-      if (served[std::size_t(i)] == kNoAggregator) map.aggregators.push_back({i, edge, {i}});
+      if (served[i] == kNoAggregator) map.aggregators.push_back({i, edge, {i}});
   }
 
   // Random partitions; whoever is in no clique rests.

@@ -58,7 +58,7 @@ SwarmChecks::SwarmChecks(const SwarmCase& swarm, const Modelled& network,
       job_(assignment.job()),
       timing_(network, assignment),
       records_(std::size_t(swarm.rounds)),
-      models_(std::size_t(islands())) {
+      models_(islands()) {
   for (RoundId round = 1; round <= RoundId(swarm.rounds); ++round)
     for (IslandId island = 0; island < islands(); ++island) {
       Record& here = records_[round - 1].emplace_back();
@@ -82,7 +82,7 @@ void SwarmChecks::fail(const char* invariant, const std::string& what) {
 }
 
 std::string SwarmChecks::name(IslandId island, RoundId round) const {
-  return fmt::format("{} in round {}", network_.plan.map.islands[std::size_t(island)].name, round);
+  return fmt::format("{} in round {}", network_.plan.map.islands[island].name, round);
 }
 
 // Numbers of all signs and magnitudes; now and then a chunk of zeros, which travels without
@@ -94,7 +94,7 @@ void SwarmChecks::fill(IslandId island, std::vector<float>& model) {
     if (e % elements_per_chunk(job_) == 0) zeros = random.unit() < 0.1;
     model[e] = zeros ? 0.0f : float((random.unit() * 2 - 1) * double(1 + island * 7));
   }
-  models_[std::size_t(island)] = model;
+  models_[island] = model;
 }
 
 // Every step learns something; the shadow learns the same.
@@ -102,7 +102,7 @@ void SwarmChecks::on_step(SimulatedIsland& simulated, std::uint64_t step) {
   const IslandId island = simulated.id();
   Random random(seed_of(swarm_.seed, island, 0, int(step)));
   std::vector<float>& model = simulated.model();
-  std::vector<float>& shadow = models_[std::size_t(island)];
+  std::vector<float>& shadow = models_[island];
   if (std::memcmp(model.data(), shadow.data(), model.size() * sizeof(float)) != 0)
     fail("models hold what was merged", fmt::format("{} at step {}", island, step));
   for (std::size_t e = 0; e < model.size(); ++e) {
@@ -125,11 +125,11 @@ double SwarmChecks::on_the_wire(float value, int members) const {
 void SwarmChecks::on_copied(SimulatedIsland& simulated, RoundId round, std::uint64_t first,
                             std::span<const float> values) {
   const IslandId island = simulated.id();
-  Record& here = records_[round - 1][std::size_t(island)];
+  Record& here = records_[round - 1][island];
   const auto chunk = ChunkId(first / elements_per_chunk(job_));
   if (!here.part.sends || !here.sent[chunk].empty())
     fail("copied once, by whoever sends", fmt::format("{}, chunk {}", name(island, round), chunk));
-  const std::vector<float>& model = models_[std::size_t(island)];
+  const std::vector<float>& model = models_[island];
   if (std::memcmp(values.data(), model.data() + first, values.size_bytes()) != 0)
     fail("models hold what was merged",
          fmt::format("{}, chunk {}: its copy is not of the model as it should be",
@@ -201,9 +201,9 @@ void SwarmChecks::check_average(SimulatedIsland& simulated, IslandId island, Rou
 
 void SwarmChecks::on_merge_due(SimulatedIsland& simulated, RoundId round, int fragment) {
   const IslandId island = simulated.id();
-  Record& here = records_[round - 1][std::size_t(island)];
+  Record& here = records_[round - 1][island];
   std::vector<float>& model = simulated.model();
-  std::vector<float>& shadow = models_[std::size_t(island)];
+  std::vector<float>& shadow = models_[island];
   if (here.fragments[std::size_t(fragment)] || !here.part.sends)
     fail("merged once", fmt::format("{}, fragment {}", name(island, round), fragment));
   here.fragments[std::size_t(fragment)] = true;
@@ -235,7 +235,7 @@ void SwarmChecks::on_merge_due(SimulatedIsland& simulated, RoundId round, int fr
 
 void SwarmChecks::on_late_merged(SimulatedIsland& simulated, RoundId round, int fragment) {
   const IslandId island = simulated.id();
-  Record& here = records_[round - 1][std::size_t(island)];
+  Record& here = records_[round - 1][island];
   const auto masks = simulated.receiver().contributors(round);
   if (masks.empty()) return;
   if (!here.fragments[std::size_t(fragment)])
@@ -251,7 +251,7 @@ void SwarmChecks::on_late_merged(SimulatedIsland& simulated, RoundId round, int 
     check_average(simulated, island, round, chunk, masks[chunk], here.average[chunk]);
     const std::uint64_t first = first_element(job_, chunk);
     for (std::size_t e = 0; e < before.size(); ++e) {
-      float& x = models_[std::size_t(island)][first + e];
+      float& x = models_[island][first + e];
       x = float(x + (here.average[chunk][e] - before[e]));
     }
   }
@@ -261,7 +261,7 @@ void SwarmChecks::on_round_closed(Instant now, SimulatedIsland& simulated, Round
                                   std::span<const Absence> absences) {
   const IslandId island = simulated.id();
   const Duration at = now - kOrigin;
-  Record& here = records_[round - 1][std::size_t(island)];
+  Record& here = records_[round - 1][island];
   if (here.closed) return fail("one account of a round", name(island, round));
   here.closed = true;
   here.absences.assign(absences.begin(), absences.end());

@@ -50,7 +50,7 @@ class SwarmChecks final : private SimulationObserver {
     bool closed = false;
   };
   [[nodiscard]] const Record& record(RoundId round, IslandId island) const {
-    return records_[round - 1][std::size_t(island)];
+    return records_[round - 1][island];
   }
 
  private:
@@ -94,8 +94,8 @@ class SwarmChecks final : private SimulationObserver {
   const JobAssignment& assignment_;
   const JobSpec& job_;
   SwarmTiming timing_;
-  std::vector<std::vector<Record>> records_;  // by round and island
-  std::vector<std::vector<float>> models_;    // by island: as it must be
+  std::vector<IdVector<IslandId, Record>> records_;  // by round and island
+  IdVector<IslandId, std::vector<float>> models_;    // as it must be
   Wrong wrong_;
   Tally tally_;
 };

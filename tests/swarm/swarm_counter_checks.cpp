@@ -18,10 +18,10 @@ void SwarmChecks::check_edges(const Outcome& outcome) {
   const bool spoils = has(FaultKind::kCorrupt) || has(FaultKind::kTruncate);
   for (const EdgeOutcome& edge : outcome.edges) {
     const EdgeCounters& counts = edge.counters;
-    const std::string& who = network_.plan.map.islands[std::size_t(edge.island)].name;
+    const std::string& who = network_.plan.map.islands[edge.island].name;
     const Map& map = network_.plan.map;
-    const Ingress& ingress = network_.plan.ingress[std::size_t(edge.island)];
-    const Bytes slot = map.aggregators[std::size_t(ingress.edge)].spec.slot;
+    const Ingress& ingress = network_.plan.ingress[edge.island];
+    const Bytes slot = map.aggregators[ingress.edge].spec.slot;
     const std::int64_t slots = std::int64_t(assignment_.slots(edge.island)) * slot.count;
     if (edge.memory_peak.count > slots)
       fail("edges keep to their slots", fmt::format("{}: {}", who, to_text(edge.memory_peak)));
@@ -65,10 +65,10 @@ void SwarmChecks::check_islands(const Outcome& outcome) {
   }
   if (hops != outcome.hops) fail("hops are packets on lanes", fmt::format("{}", outcome.hops));
   for (IslandId island = 0; island < islands(); ++island) {
-    const std::string& who = network_.plan.map.islands[std::size_t(island)].name;
-    const ReceiverCounters& counts = outcome.receivers[std::size_t(island)];
-    const SenderCounters& sender = outcome.senders[std::size_t(island)];
-    const EdgeCounters& edge = outcome.edges[std::size_t(island)].counters;
+    const std::string& who = network_.plan.map.islands[island].name;
+    const ReceiverCounters& counts = outcome.receivers[island];
+    const SenderCounters& sender = outcome.senders[island];
+    const EdgeCounters& edge = outcome.edges[island].counters;
     const std::uint64_t heard = counts[kPlaced] + counts[kLate] + counts[kTooLate] +
                                 counts[kDuplicates] + counts[kOverlaps] + counts[kNotFinite];
     const bool copies = has(FaultKind::kDuplicate) || has(FaultKind::kReplay);

@@ -121,7 +121,7 @@ class FaultMaker {
     if (form < 4) {
       fault.on = kSets[form];
     } else if (form == 4) {
-      fault.on = world_.map.islands[std::size_t(draw_.pick(0, world_.map.island_count() - 1))].name;
+      fault.on = world_.map.islands[IslandId(draw_.pick(0, world_.map.island_count() - 1))].name;
     } else {
       const auto link = std::size_t(draw_.pick(0, std::int64_t(world_.map.links.size()) - 1));
       const PlaceId* ends = world_.map.links[link].ends;
@@ -134,7 +134,7 @@ class FaultMaker {
   SwarmFault of_island(FaultKind kind) {
     SwarmFault fault;
     fault.kind = kind;
-    fault.on = world_.map.islands[std::size_t(draw_.pick(0, world_.map.island_count() - 1))].name;
+    fault.on = world_.map.islands[IslandId(draw_.pick(0, world_.map.island_count() - 1))].name;
     return fault;
   }
 

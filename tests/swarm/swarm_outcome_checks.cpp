@@ -64,7 +64,7 @@ void SwarmChecks::check_accounts(const RoundOutcome& round) {
                                         }))
       fail("outcomes name who gave no account", name(island, round.round));
     for (const Absence& absence : here.absences) {
-      const IslandId from = here.part.clique[std::size_t(absence.contributor)];
+      const IslandId from = here.part.clique[absence.contributor];
       const auto same = [&](const AbsenceOutcome& other) {
         return other.receiver == island && other.contributor == from &&
                other.chunks == absence.chunks && other.first_chunk == absence.first_chunk;
@@ -189,7 +189,7 @@ void SwarmChecks::check_nothing_wrong(const Outcome& outcome) {
                       edge.counters[EdgeCount::kTimeouts], edge.counters[EdgeCount::kConflicts]);
     return fail("without faults plans hold", what);
   }
-  for (std::size_t i = 0; i < outcome.receivers.size(); ++i) {
+  for (const IslandId i : outcome.receivers.ids()) {
     const ReceiverCounters& counts = outcome.receivers[i];
     for (const ReceiverCount odd :
          {ReceiverCount::kLate, ReceiverCount::kAsked, ReceiverCount::kDuplicates})
@@ -207,7 +207,7 @@ void SwarmChecks::check_nothing_wrong(const Outcome& outcome) {
       double last_hop = 0;
       for (const IslandId island : clique.islands) {
         double lanes = 0;
-        for (const LaneId lane : network_.plan.ingress[std::size_t(island)].lanes)
+        for (const LaneId lane : network_.plan.ingress[island].lanes)
           lanes += islands() * transfer_time(packet, lane_rate(map, lane)).ps;
         last_hop = std::max(last_hop, lanes);
       }

@@ -187,7 +187,7 @@ void expect_to_hold_when_one_suffers(FaultKind kind, Visit visit) {
     SwarmCase world = testing::world_of(seed);
     const IslandId island = IslandId(seed % std::uint64_t(world.map.island_count()));
     world.faults.push_back({.kind = kind,
-                            .on = world.map.islands[std::size_t(island)].name,
+                            .on = world.map.islands[island].name,
                             .from = middle_of(world),
                             .until = {}});
     Played played;

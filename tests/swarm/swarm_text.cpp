@@ -59,8 +59,7 @@ std::string schedule_toml(const SwarmCase& swarm) {
       if (clique.size() < 2) continue;
       std::string names;
       for (const IslandId island : clique.islands)
-        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ",
-                             swarm.map.islands[std::size_t(island)].name);
+        names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", swarm.map.islands[island].name);
       cliques += fmt::format("{}[{}]", cliques.empty() ? "" : ", ", names);
     }
     text += fmt::format("[[rounds]]\ncliques = [{}]\n", cliques);

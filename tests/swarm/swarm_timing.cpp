@@ -44,19 +44,19 @@ SwarmTiming::SwarmTiming(const Modelled& network, const JobAssignment& assignmen
         case Mishap::kDown:
         case Mishap::kCorrupt:
         case Mishap::kTruncate:
-          risks_[std::size_t(lane)].push_back({double(fault.from.ps), double(fault.until.ps)});
+          risks_[lane].push_back({double(fault.from.ps), double(fault.until.ps)});
           break;
         case Mishap::kReorder:
         case Mishap::kJitter:
-          longest_[std::size_t(lane)] += double(fault.by.ps);
-          delays_[std::size_t(lane)] = true;
+          longest_[lane] += double(fault.by.ps);
+          delays_[lane] = true;
           break;
         case Mishap::kDuplicate:
         case Mishap::kReplay:
           break;  // the first of two copies is not later for the second
       }
   for (const IslandFault& fault : network.settings.faults.islands) {
-    const auto i = std::size_t(fault.island);
+    const IslandId i = fault.island;
     switch (fault.kind) {
       case IslandFault::Kind::kDead:
         deaths_[i].push_back({double(fault.from.ps), double(fault.until.ps)});
@@ -76,16 +76,16 @@ SwarmTiming::SwarmTiming(const Modelled& network, const JobAssignment& assignmen
 
 void SwarmTiming::note_queues(const Outcome& outcome) {
   for (const LaneOutcome& lane : outcome.lanes)
-    longest_[std::size_t(lane.lane)] += double(lane.queue_longest.ps);
+    longest_[lane.lane] += double(lane.queue_longest.ps);
 }
 
 bool SwarmTiming::off_beat(IslandId island) const {
-  const Clock& clock = clocks_[std::size_t(island)];
-  return clock.ahead != 0 || clock.drift != 0 || !slow_[std::size_t(island)].empty();
+  const Clock& clock = clocks_[island];
+  return clock.ahead != 0 || clock.drift != 0 || !slow_[island].empty();
 }
 
 double SwarmTiming::to_true(IslandId island, double own) const {
-  const Clock& clock = clocks_[std::size_t(island)];
+  const Clock& clock = clocks_[island];
   return (own - clock.ahead - double(kOrigin.ps) * clock.drift) / (1 + clock.drift);
 }
 
@@ -94,14 +94,14 @@ double SwarmTiming::opens(RoundId round) const {
 }
 
 bool SwarmTiming::dead_at(IslandId island, double when) const {
-  const auto& all = deaths_[std::size_t(island)];
+  const auto& all = deaths_[island];
   return std::any_of(all.begin(), all.end(), [&](const Span& span) {
     return span.from < when - 1 && when + 1 < span.until;
   });
 }
 
 bool SwarmTiming::dead_between(IslandId island, Span when) const {
-  const auto& all = deaths_[std::size_t(island)];
+  const auto& all = deaths_[island];
   return std::any_of(all.begin(), all.end(), [&](const Span& span) {
     return span.from <= when.until && when.from <= span.until;
   });
@@ -122,7 +122,7 @@ bool SwarmTiming::introduced(RoundId round, IslandId from, IslandId to, Span whe
 // The most by which departures of a round may be late.
 double SwarmTiming::lateness(IslandId island, Span when) const {
   double late = 0;
-  for (const Slow& slow : slow_[std::size_t(island)])
+  for (const Slow& slow : slow_[island])
     if (slow.span.from <= when.until && when.from <= slow.span.until)
       late = std::max(late, slow.late);
   return late;
@@ -157,14 +157,14 @@ double SwarmTiming::fragment_deadline(const RoundAssignment& part, int fragment)
 }
 
 bool SwarmTiming::risky(LaneId lane, Span when) const {
-  const auto& spans = risks_[std::size_t(lane)];
+  const auto& spans = risks_[lane];
   return std::any_of(spans.begin(), spans.end(), [&](const Span& span) {
     return span.from <= when.until && when.from < span.until;
   });
 }
 
 bool SwarmTiming::restarted(IslandId island, Span when) const {
-  const auto& all = restarts_[std::size_t(island)];
+  const auto& all = restarts_[island];
   return std::any_of(all.begin(), all.end(),
                      [&](double at) { return at >= when.from && at <= when.until; });
 }
@@ -179,7 +179,7 @@ SwarmTiming::Way SwarmTiming::way(RoundId round, IslandId from, IslandId to, Spa
       while (!open.empty()) {
         auto [step, way] = open.back();
         open.pop_back();
-        const auto lane = std::size_t(step->lane);
+        const LaneId lane = step->lane;
         way.shortest += shortest_[lane];
         way.longest += longest_[lane];
         way.risky = way.risky || risky(step->lane, when);
@@ -196,8 +196,7 @@ std::string SwarmTiming::hasty_deadline(RoundId round, IslandId island) const {
   const JobSpec& job = assignment_.job();
   const RoundAssignment part = assignment_.part(round, island, Instant{0});
   double last_hop = 0;
-  for (const LaneId lane : plan_.ingress[std::size_t(island)].lanes)
-    last_hop += shortest_[std::size_t(lane)];
+  for (const LaneId lane : plan_.ingress[island].lanes) last_hop += shortest_[lane];
   for (ChunkId chunk = 0; chunk < chunk_count(job); ++chunk) {
     const double due = ps(chunk_deadline(part.spec, job, chunk));
     for (std::size_t bit = 0; bit < part.clique.size(); ++bit) {
@@ -219,8 +218,8 @@ std::string SwarmTiming::hasty_deadline(RoundId round, IslandId island) const {
 }
 
 std::optional<std::uint64_t> SwarmTiming::restarts_noticed(IslandId island, int rounds) const {
-  const auto& all = restarts_[std::size_t(island)];
-  const auto& lanes = plan_.ingress[std::size_t(island)].lanes;
+  const auto& all = restarts_[island];
+  const auto& lanes = plan_.ingress[island].lanes;
   const bool safe = std::all_of(lanes.begin(), lanes.end(), [&](LaneId lane) {
     return !risky(lane, {-kEver, kEver});
   });
@@ -235,9 +234,9 @@ std::vector<SwarmTiming::Owed> SwarmTiming::owed(RoundId round, IslandId island)
   const JobSpec& job = assignment_.job();
   const RoundAssignment part = assignment_.part(round, island, Instant{0});
   std::vector<Owed> all(chunk_count(job));
-  const Ingress& ingress = plan_.ingress[std::size_t(island)];
+  const Ingress& ingress = plan_.ingress[island];
   double last_hop = 0;
-  for (const LaneId lane : ingress.lanes) last_hop += longest_[std::size_t(lane)];
+  for (const LaneId lane : ingress.lanes) last_hop += longest_[lane];
   const double start = ps(assignment_.start_of(round, Instant{0}));
   const double next = ps(assignment_.start_of(round + 1, Instant{0}));
   const Span round_lasts{start - 2 * kAnnounced,

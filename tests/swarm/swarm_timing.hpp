@@ -19,9 +19,7 @@ class SwarmTiming {
 
   // Whether it keeps another time than the plan: a wrong clock, or slow.
   [[nodiscard]] bool off_beat(IslandId island) const;
-  [[nodiscard]] bool ever_dead(IslandId island) const {
-    return !deaths_[std::size_t(island)].empty();
-  }
+  [[nodiscard]] bool ever_dead(IslandId island) const { return !deaths_[island].empty(); }
   [[nodiscard]] bool dead_at(IslandId island, double when) const;
   // From the announcement of the round to its account.
   [[nodiscard]] bool dead_in(RoundId round, IslandId island) const;
@@ -73,18 +71,18 @@ class SwarmTiming {
   const PlanFile& plan_;
   const JobAssignment& assignment_;
   const JobSettings& settings_;
-  std::vector<double> shortest_;           // by lane: one packet, no queue, no fault
-  std::vector<double> longest_;            // by lane: from putting a packet on it to its arrival
-  std::vector<std::vector<Span>> risks_;   // by lane: when packets may be lost there
-  std::vector<Clock> clocks_;              // by island
-  std::vector<std::vector<Span>> deaths_;  // by island
-  std::vector<std::vector<double>> restarts_;  // by island
+  IdVector<LaneId, double> shortest_;          // one packet, no queue, no fault
+  IdVector<LaneId, double> longest_;           // from putting a packet on it to its arrival
+  IdVector<LaneId, std::vector<Span>> risks_;  // when packets may be lost there
+  IdVector<IslandId, Clock> clocks_;
+  IdVector<IslandId, std::vector<Span>> deaths_;
+  IdVector<IslandId, std::vector<double>> restarts_;
   struct Slow {
     Span span;
     double late = 0;
   };
-  std::vector<std::vector<Slow>> slow_;  // by island
-  std::vector<bool> delays_;             // by lane: faults make packets late there
+  IdVector<IslandId, std::vector<Slow>> slow_;
+  IdVector<LaneId, bool> delays_;  // faults make packets late there
 };
 
 }  // namespace cotillion::testing

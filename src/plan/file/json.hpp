@@ -5,8 +5,16 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "base/id.hpp"
+
 namespace cotillion {
 
 using Json = nlohmann::ordered_json;
+
+// An id is written as its number.
+template <class AnyJson, class Tag>
+void to_json(AnyJson& json, Id<Tag> id) {
+  json = std::int32_t(id);
+}
 
 }  // namespace cotillion

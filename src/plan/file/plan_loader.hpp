@@ -21,7 +21,7 @@ struct PlanFile {
   // by then, `tail` and a phase's `decay` are not a number. mix(schedule_of(plan), …) has all of
   // them. Of an infeasible plan round lengths and the streamed delay are zero.
   Plan plan;
-  std::vector<Ingress> ingress;  // by island
+  IdVector<IslandId, Ingress> ingress;
 };
 
 // A plan that is read is sound in structure: rounds are partitions, trees lead from senders to

@@ -33,7 +33,7 @@ void expect_same(const Map& made, const Map& read) {
            (!a || (a->latitude == b->latitude && a->longitude == b->longitude));
   };
   ASSERT_EQ(read.islands.size(), made.islands.size());
-  for (std::size_t i = 0; i < made.islands.size(); ++i) {
+  for (const IslandId i : made.islands.ids()) {
     const Island &a = made.islands[i], &b = read.islands[i];
     EXPECT_EQ(std::tie(a.name, a.label, a.region, a.up, a.down),
               std::tie(b.name, b.label, b.region, b.up, b.down));
@@ -52,7 +52,7 @@ void expect_same(const Map& made, const Map& read) {
       EXPECT_EQ(read.links[k].rate[d], made.links[k].rate[d]);
     }
   ASSERT_EQ(read.aggregators.size(), made.aggregators.size());
-  for (std::size_t a = 0; a < made.aggregators.size(); ++a) {
+  for (const AggregatorId a : made.aggregators.ids()) {
     EXPECT_EQ(read.aggregators[a].place, made.aggregators[a].place);
     EXPECT_EQ(read.aggregators[a].spec, made.aggregators[a].spec);
     EXPECT_EQ(read.aggregators[a].serves, made.aggregators[a].serves);
@@ -266,7 +266,7 @@ Map odd_map(int islands, std::uint64_t seed) {
     if (random.between(0, 3) == 0) continue;
     EdgeSpec spec = map.edge;
     spec.memory = {random.between(0, 2) * 100'000'000};
-    Aggregator edge{int(random.between(0, islands - 1)), spec, {i}};
+    Aggregator edge{PlaceId(random.between(0, islands - 1)), spec, {i}};
     if (random.between(0, 2) == 0 && i + 1 < islands) edge.serves.push_back(++i);
     map.aggregators.push_back(edge);
   }

@@ -67,7 +67,7 @@ MemberReader::Members MemberReader::read_round(const PlanField& round) {
   const auto missing = std::find(named.begin(), named.end(), false);
   if (missing == named.end()) return members;
   list.problem(
-      fmt::format("{} is in no clique", map_.islands[std::size_t(missing - named.begin())].name),
+      fmt::format("{} is in no clique", map_.islands[IslandId(missing - named.begin())].name),
       fmt::format("{} places every island of its map; {}", list.words().what, remedy_));
   members.sound = false;
   return members;

@@ -123,7 +123,8 @@ class NetworkReader {
                              read_lane(back, end, start, "link", kLatencyMax)},
                             {read_rate(there), read_rate(back)}});
     }
-    for (std::size_t i = 0; i < map_.islands.size() && !plan_.full(); ++i) {
+    for (const IslandId i : map_.islands.ids()) {
+      if (plan_.full()) break;
       const PlanField up = lanes[count - access + 2 * i], down = lanes[count - access + 2 * i + 1];
       if (!are_objects(up, down)) continue;
       Island& island = map_.islands[i];
@@ -215,7 +216,7 @@ class NetworkReader {
                 "an aggregator serves islands that no other serves");
         else
           served[*island] = true;
-        aggregator.serves.push_back(*island);
+        aggregator.serves.push_back(IslandId(int(*island)));
       }
       map_.aggregators.push_back(std::move(aggregator));
     }
@@ -235,7 +236,7 @@ class NetworkReader {
 
   void read_ways() {
     const PlanField islands = network_.at("islands");
-    const std::vector<AggregatorId> edges = aggregator_of_islands(map_);
+    const auto edges = aggregator_of_islands(map_);
     const bool sums = settings_.technology.aggregation;
     for (IslandId i = 0; i < map_.island_count() && !plan_.full(); ++i)
       result_.ingress.push_back(

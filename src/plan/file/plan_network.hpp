@@ -12,8 +12,8 @@ namespace cotillion {
 // What `network`, `payload_bytes` and `memory_bytes` of a plan say, made for these settings. The
 // islands are there whenever all of them could be read, the rest only if `sound`.
 struct PlanNetwork {
-  Map map;                       // without its source, which plans do not carry
-  std::vector<Ingress> ingress;  // by island
+  Map map;  // without its source, which plans do not carry
+  IdVector<IslandId, Ingress> ingress;
   bool sound = true;
 };
 [[nodiscard]] PlanNetwork read_network(const PlanField& plan, const NetworkModelSettings& settings);

@@ -220,7 +220,8 @@ void CliqueReader::read_lanes(const PlanField& list, PlannedRound& round) const 
 void CliqueReader::read_edges(const PlanField& list, PlannedRound& round) const {
   const std::size_t expected = settings_.technology.aggregation ? map_.aggregators.size() : 0;
   const auto size = list.list("aggregator", expected, expected);
-  for (std::size_t a = 0; a < size.value_or(0) && !list.full(); ++a) {
+  for (const AggregatorId a : all_ids<AggregatorId>(size.value_or(0))) {
+    if (list.full()) break;
     if (!list[a].is_object()) continue;
     const PlanField at = list[a].at("at");
     const auto name = at.text();
@@ -229,8 +230,7 @@ void CliqueReader::read_edges(const PlanField& list, PlannedRound& round) const 
                              place_name(map_, map_.aggregators[a].place)),
                  "aggregators go in the order of network.aggregators");
     round.edges.push_back(
-        {AggregatorId(a),
-         Bytes{list[a].at("memory_peak_bytes").integer(0, INT64_MAX).value_or(0)}});
+        {a, Bytes{list[a].at("memory_peak_bytes").integer(0, INT64_MAX).value_or(0)}});
   }
 }
 

@@ -39,11 +39,11 @@ class StreamReader {
   void check_copies(const PlanField& field, Stream& stream);
 
   const Map& map_;
-  const std::vector<Ingress>& ingress_;
+  const IdVector<IslandId, Ingress>& ingress_;
   bool multicast_;
   Bytes payload_;
-  int tree_ = 0;                // counts streams, so that nothing has to be cleared between them
-  std::vector<Reach> reach_;    // by place
+  int tree_ = 0;  // counts streams, so that nothing has to be cleared between them
+  IdVector<PlaceId, Reach> reach_;
   std::vector<PlaceId> way_;    // scratch: from a place back towards the sender
   std::vector<PlaceId> order_;  // places reached, each after the one before it
 };

@@ -262,7 +262,8 @@ class LoopbackRig {
     EdgeHostSettings hosting;
     hosting.clock = clock_;
     hosting.interface = kLoopback;
-    for (int i = 0; i < kReceiving; ++i) hosting.groups.push_back({group_address(i, 0), i});
+    for (int i = 0; i < kReceiving; ++i)
+      hosting.groups.push_back({group_address(i, 0), SourceId(i)});
     hosting.port = port_;
     hosting.own = {kLoopback, 0};
     hosting.island = {kLoopback, island_port_};

@@ -21,7 +21,7 @@ inline constexpr Duration kTenMicroseconds{10'000'000};
     for (const LaneId lane : stream.tree)
       lanes += transfer_time(packet, lane_rate(plan.map, lane)).ps;
     for (const Arrival& arrival : stream.receivers)
-      for (const LaneId lane : plan.ingress[std::size_t(arrival.receiver)].lanes)
+      for (const LaneId lane : plan.ingress[arrival.receiver].lanes)
         longest = std::max(longest, lanes + transfer_time(packet, lane_rate(plan.map, lane)).ps);
   }
   return {std::llround(longest)};

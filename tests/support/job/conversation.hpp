@@ -115,13 +115,13 @@ class Conversation final : public CoordinatorOutbox {
     Player(Conversation& network, int index)
         : network_(network),
           index_(index),
-          who_{index / 2, index % 2 ? Role::kEdge : Role::kIsland} {
+          who_{IslandId(index / 2), index % 2 ? Role::kEdge : Role::kIsland} {
       skew = {
           network.random_.between(-network.settings_.skew_most.ps, network.settings_.skew_most.ps)};
       MemberSettings mine;
       mine.zero = network.settings_.coordinator.zero;
       mine.silence_timeout = network.settings_.coordinator.silence_timeout;
-      mine.hello = {network.plan_.plan.map.islands[std::size_t(who_.island)].name,
+      mine.hello = {network.plan_.plan.map.islands[who_.island].name,
                     who_.role,
                     BootId(100 + index),
                     fmt::format("host{}:1", index),

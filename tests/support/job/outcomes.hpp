@@ -75,7 +75,7 @@ inline void lose_one(Outcome& outcome, ChunkId chunks = 7) {
     double& from = round.mixing[std::size_t(island) * n + std::size_t(lost)];
     round.mixing[std::size_t(island) * n + std::size_t(island)] += from;
     from = 0;
-    outcome.edges[std::size_t(island)].counters.add(EdgeCount::kTimeouts, chunks);
+    outcome.edges[island].counters.add(EdgeCount::kTimeouts, chunks);
   }
 }
 

@@ -17,7 +17,7 @@ Schedule random_schedule(int islands, int period, std::uint64_t seed) {
   Schedule schedule{"random", {}};
   for (int k = 0; k < period; ++k) {
     std::vector<Clique> cliques(std::size_t(random.between(1, islands)));
-    for (int i = 0; i < islands; ++i)
+    for (IslandId i = 0; i < islands; ++i)
       cliques[std::size_t(random.between(0, std::int64_t(cliques.size()) - 1))].islands.push_back(
           i);
     schedule.rounds.push_back(completed(std::move(cliques), islands));

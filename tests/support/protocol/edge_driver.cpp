@@ -81,10 +81,9 @@ void EdgeDriver::make_job(int number) {
   world.boot.assign(std::size_t(world.sources), 0);
   worlds_.push_back(std::move(world));
   World& made = worlds_.back();
-  for (int source = 0; source < made.sources; ++source) {
-    made.boot[std::size_t(source)] = BootId(pick(2, 1 << 30)) << (chance(0.5) ? 0 : 30);
-    made.seals.push_back(
-        seal_for(made, kOfSource + SourceName(source), made.boot[std::size_t(source)]));
+  for (SourceId source = 0; source < made.sources; ++source) {
+    made.boot[source] = BootId(pick(2, 1 << 30)) << (chance(0.5) ? 0 : 30);
+    made.seals.push_back(seal_for(made, kOfSource + SourceName(source), made.boot[source]));
   }
   made.island = seal_for(made, kOfIsland, 9);
 }
@@ -106,7 +105,7 @@ RoundSpec EdgeDriver::make_round(const World& world, RoundId number, Instant sta
   if (chance(0.2)) round.expected &= random_.next();
   for (std::size_t bit = 0; bit < std::size_t(members); ++bit) {
     round.source[bit] =
-        chance(0.5) ? SourceId(bit) % world.sources : int(pick(0, world.sources - 1));
+        SourceId(chance(0.5) ? int(bit) % world.sources : int(pick(0, world.sources - 1)));
     if (world.spec.job.operation != Operation::kWeightedSum) continue;
     round.weight[bit] = std::uint32_t(chance(0.9) ? pick(1, 100) : pick(1, 1 << 20));
     round.coefficient[bit] = std::uint32_t(chance(0.5) ? 1 : pick(1, 20));

@@ -58,8 +58,8 @@ struct World {
   bool authenticated = false;
   int sources = 1;
   std::vector<RoundSpec> rounds;
-  std::vector<Seal> seals;   // of sources, as they seal
-  std::vector<BootId> boot;  // of sources
+  IdVector<SourceId, Seal> seals;   // of sources, as they seal
+  IdVector<SourceId, BootId> boot;  // of sources
   Seal island;
 };
 

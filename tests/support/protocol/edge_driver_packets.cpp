@@ -102,10 +102,10 @@ void EdgeDriver::deliver_sum(const Event& event) {
 
   SourceId source = event.source;
   SourceId sealer = source;
-  if (event.damage == Damage::kOtherStream) source = int(pick(-3, world.sources));
-  if (event.damage == Damage::kOtherSource) sealer = int(pick(0, world.sources - 1));
-  Seal& seal = world.seals[std::size_t(sealer)];
-  const BootId boot = world.boot[std::size_t(sealer)];
+  if (event.damage == Damage::kOtherStream) source = SourceId(pick(-3, world.sources));
+  if (event.damage == Damage::kOtherSource) sealer = SourceId(pick(0, world.sources - 1));
+  Seal& seal = world.seals[sealer];
+  const BootId boot = world.boot[sealer];
   if (event.damage == Damage::kEarlierBoot) seal.set_boot(boot - 1);
   if (event.damage == Damage::kLaterBoot) seal.set_boot(boot + 1);
   seal.close(packet);
@@ -194,7 +194,7 @@ void EdgeDriver::deliver_announcement(const Event& event) {
   World& world = worlds_[event.job];
   const RoundSpec& round = world.rounds[event.round];
   const bool island = event.source == kOwnIsland;
-  Seal& seal = island ? world.island : world.seals[std::size_t(event.source)];
+  Seal& seal = island ? world.island : world.seals[event.source];
   Header header;
   header.set_type(event.what == What::kHeartbeat ? PacketType::kHeartbeat
                   : event.what == What::kGone    ? PacketType::kGone
@@ -207,8 +207,7 @@ void EdgeDriver::deliver_announcement(const Event& event) {
   header.set_meeting(chance(0.98) ? round.epoch : int(pick(0, 15)), round.clique);
   if (event.damage == Damage::kMask) header.mask = random_.next();
   const bool restart = event.what == What::kHeartbeat && event.damage == Damage::kLaterBoot;
-  if (restart && !island)
-    seal.set_boot(world.boot[std::size_t(event.source)] += BootId(pick(1, 1000)));
+  if (restart && !island) seal.set_boot(world.boot[event.source] += BootId(pick(1, 1000)));
   const std::size_t payload = event.what == What::kEnd ? 0 : kBeatBytes;
   const ByteSpan packet = ByteSpan(packet_).first(packet_bytes(payload));
   std::fill(packet.begin(), packet.end(), std::byte(0));

@@ -107,7 +107,7 @@ bool EdgeReference::open(const RoundSpec& spec) {
   if (spec.members > spec_.members_max) return false;
   for (int bit = 0; bit < spec.members; ++bit)
     if ((spec.expected >> unsigned(bit) & 1) != 0 &&
-        std::size_t(spec.source[std::size_t(bit)]) >= seals_.sources.size())
+        !seals_.sources.has(spec.source[std::size_t(bit)]))
       return false;
   for (auto old = live_.begin(); old != live_.end();) {
     if ((spec.round - old->first) % RoundId(spec_.live_rounds) != 0) {
@@ -156,10 +156,10 @@ bool EdgeReference::epoch_is_live(int epoch) const {
 }
 
 void EdgeReference::take_heartbeat(SourceId source, const Header& header, ByteView packet) {
-  const bool stream = source >= 0 && std::size_t(source) < seals_.sources.size();
+  const bool stream = seals_.sources.has(source);
   if (!epoch_is_live(header.epoch()) || (source != kOwnIsland && (!stream || header.mask == 0)))
     return count(EdgeCount::kUnexpected);
-  Seal& seal = source == kOwnIsland ? seals_.island : seals_.sources[std::size_t(source)];
+  Seal& seal = source == kOwnIsland ? seals_.island : seals_.sources[source];
   Little64 boot;
   if (payload_of(packet).size() < sizeof boot) return count(EdgeCount::kForged);
   std::memcpy(&boot, payload_of(packet).data(), sizeof boot);
@@ -231,7 +231,7 @@ void EdgeReference::take_sum(Instant now, SourceId source, const Header& header,
   const ByteView payload = payload_of(packet);
   if (round == nullptr) return count(EdgeCount::kStaleRound);
   if (!planned(*round, source, header, payload.size())) return count(EdgeCount::kUnexpected);
-  Seal& seal = seals_.sources[std::size_t(source)];
+  Seal& seal = seals_.sources[source];
   if (seal.boot() == 0) return count(EdgeCount::kUnknownBoot);
   if (!seal.holds(packet)) return count(EdgeCount::kForged);
   expect(trailer != Trailer::kBroken, "a broken packet holds", header);

@@ -65,7 +65,7 @@ struct ProtocolNet::Island final : FragmentSource, ReceiverEvents, Outbox {
             net.carry(Hop::kToEdge, self, to, net.settings_.latency(self, to), packet,
                       [this, to](const std::vector<std::byte>& bytes) {
                         Island& other = *net.islands_[std::size_t(to)];
-                        net.reach_edge(other, self, bytes);
+                        net.reach_edge(other, SourceId(self), bytes);
                         net.wake(to);
                       });
         break;
@@ -150,9 +150,8 @@ std::unique_ptr<Edge> ProtocolNet::make_edge(int island) {
   spec.resend_packets = settings_.resend_packets;
   spec.linger = {0};
   spec.heartbeat = {10'000'000'000};
-  const BootId boot = islands_.size() > std::size_t(island)
-                          ? ++islands_[std::size_t(island)]->edge_boot
-                          : BootId(1);
+  const BootId boot =
+      islands_.size() > std::size_t(island) ? ++islands_[island]->edge_boot : BootId(1);
   AggregationSeals seals{seal_for(settings_, Role::kEdge, island, boot),
                          seal_for(settings_, Role::kReceiver, island, 0),
                          {}};
@@ -167,7 +166,7 @@ std::unique_ptr<Edge> ProtocolNet::make_edge(int island) {
 }
 
 void ProtocolNet::restart_edge(int island) {
-  Island& self = *islands_[std::size_t(island)];
+  Island& self = *islands_[island];
   self.edge = make_edge(island);
   for (const RoundSpec& spec : self.open)
     COTILLION_CHECK(self.edge->open_round(now_, settings_.job.id, spec, self).has_value());
@@ -179,7 +178,7 @@ void ProtocolNet::at(Instant when, std::function<void()> then) {
 }
 
 void ProtocolNet::wake(int island) {
-  Island& self = *islands_[std::size_t(island)];
+  Island& self = *islands_[island];
   const bool paper = self.paper_edge != nullptr;
   const Instant when =
       std::min({self.sender->next_deadline(),
@@ -188,7 +187,7 @@ void ProtocolNet::wake(int island) {
   if (when == kNever || when >= self.woken) return;
   self.woken = when;
   at(when, [this, island, when] {
-    Island& woken = *islands_[std::size_t(island)];
+    Island& woken = *islands_[island];
     if (woken.woken == when) woken.woken = kNever;
     if (woken.paper_edge) {
       woken.paper_edge->on_time(now_, woken);
@@ -228,7 +227,7 @@ void ProtocolNet::reach_edge(Island& self, SourceId source, const std::vector<st
 }
 
 void ProtocolNet::open_paper_round(int island, RoundId round, std::uint32_t expected, Instant end) {
-  Island& self = *islands_[std::size_t(island)];
+  Island& self = *islands_[island];
   self.paper_edge->open_round(expected);
   self.paper_island->open_round(expected);
   if (expected == 0) return;  // sits out
@@ -260,7 +259,7 @@ void ProtocolNet::open_round(RoundId round, const std::vector<std::vector<int>>&
       spec.clique = int(c);
       Duration latest{0};
       for (std::size_t bit = 0; bit < members.size(); ++bit) {
-        spec.source[bit] = members[bit];
+        spec.source[bit] = SourceId(members[bit]);
         spec.weight[bit] = settings_.weights[std::size_t(members[bit])];
         if (bit != own) latest = std::max(latest, settings_.latency(members[bit], i));
       }
@@ -301,28 +300,28 @@ void ProtocolNet::run_until(Instant when) {
 }
 
 std::vector<float>& ProtocolNet::model(int island) {
-  return islands_[std::size_t(island)]->x;
+  return islands_[island]->x;
 }
 Edge& ProtocolNet::edge(int island) {
-  return *islands_[std::size_t(island)]->edge;
+  return *islands_[island]->edge;
 }
 const EdgeCounters& ProtocolNet::edge_counters(int island) const {
-  return islands_[std::size_t(island)]->edge->job(settings_.job.id)->counters();
+  return islands_[island]->edge->job(settings_.job.id)->counters();
 }
 Receiver& ProtocolNet::receiver(int island) {
-  return *islands_[std::size_t(island)]->receiver;
+  return *islands_[island]->receiver;
 }
 const Sender& ProtocolNet::sender(int island) const {
-  return *islands_[std::size_t(island)]->sender;
+  return *islands_[island]->sender;
 }
 const PaperEdge& ProtocolNet::paper_edge(int island) const {
-  return *islands_[std::size_t(island)]->paper_edge;
+  return *islands_[island]->paper_edge;
 }
 const PaperIsland& ProtocolNet::paper_island(int island) const {
-  return *islands_[std::size_t(island)]->paper_island;
+  return *islands_[island]->paper_island;
 }
 void ProtocolNet::average(int island, RoundId round, ChunkId chunk, std::span<double> values) {
-  Island& self = *islands_[std::size_t(island)];
+  Island& self = *islands_[island];
   if (self.paper_island)
     self.paper_island->average(chunk, self.snapshots->chunk(round, chunk), values);
   else
@@ -332,7 +331,7 @@ Seal ProtocolNet::sender_seal(int island) const {
   return seal_for(settings_, Role::kSender, island, 1);
 }
 const std::vector<ProtocolNet::Account>& ProtocolNet::accounts(int island) const {
-  return islands_[std::size_t(island)]->accounts;
+  return islands_[island]->accounts;
 }
 
 }  // namespace cotillion::testing

@@ -45,24 +45,24 @@ Map random_map(int islands, std::uint64_t seed) {
   map.name = fmt::format("random {}", seed);
   map.payload = {1'000'000'000};
   map.edge.memory = {200'000'000};
-  for (int i = 0; i < islands; ++i) {
+  for (IslandId i = 0; i < islands; ++i) {
     const BitsPerSecond access{1e9 * double(random.between(5, 40))};
     map.islands.push_back({fmt::format("I{:03}", i), "", "", {}, access, access});
     map.aggregators.push_back({i, map.edge, {i}});
   }
-  const auto link = [&](int a, int b) {
+  const auto link = [&](PlaceId a, PlaceId b) {
     const Duration there{random.between(1, 80'000) * 1'000'000};
     map.links.push_back({{a, b}, {there, there}, {{1e11}, {1e11}}});
   };
   // A random tree, then three times as many links between random ends.
   std::vector<std::vector<bool>> joined(islands, std::vector<bool>(islands, false));
-  for (int i = 1; i < islands; ++i) {
-    const int other = int(random.between(0, i - 1));
+  for (PlaceId i = 1; i < islands; ++i) {
+    const PlaceId other(random.between(0, i - 1));
     joined[i][other] = joined[other][i] = true;
     link(other, i);
   }
   for (int k = 0; k < 3 * islands && islands > 2; ++k) {
-    const int a = int(random.between(0, islands - 1)), b = int(random.between(0, islands - 1));
+    const PlaceId a(random.between(0, islands - 1)), b(random.between(0, islands - 1));
     if (a == b || joined[a][b]) continue;
     joined[a][b] = joined[b][a] = true;
     link(a, b);
