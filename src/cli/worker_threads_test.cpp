@@ -49,13 +49,13 @@ TEST(WorkerThreads, WhatATaskThrowsIsThrownOnceTheOthersHaveEnded) {
 }
 
 TEST(WorkerThreads, ASearchFindsWhatOneWorkerFinds) {
-  const auto floor = testing::floor_of(testing::random_map(12, 3));
+  const auto fixture = testing::fixture_of(testing::random_map(12, 3));
   SearchSettings settings;
   settings.exact = false;
   settings.steps = 20'000;
   WorkerThreads workers(4);
-  const SearchResult found = search(floor->network, settings, workers);
-  const SearchResult alone = testing::alone(*floor, settings);
+  const SearchResult found = search(fixture->network, settings, workers);
+  const SearchResult alone = testing::alone(*fixture, settings);
   ASSERT_TRUE(found.found);
   EXPECT_EQ(found.plan.staleness(), alone.plan.staleness());
   EXPECT_EQ(found.evaluated, alone.evaluated);

@@ -230,7 +230,7 @@ void in_namespaces(const std::function<void()>& test) {
 
 // B is the middle of a star, C of a line: A–B, D–B, B–C, C–E.
 PlanFile small_plan() {
-  const auto floor = testing::floor_of(testing::map_of(R"(
+  const auto fixture = testing::fixture_of(testing::map_of(R"(
 name = "small"
 payload = "1MB"
 edge = { memory = "1GB" }
@@ -248,7 +248,7 @@ links = [
       "small",
       {completed({{{0, 1, 3}, {}}, {{2, 4}, {}}}, 5), completed({{{0, 4}, {}}, {{1, 2, 3}, {}}}, 5),
        completed({{{0, 1, 2, 3, 4}, {}}}, 5), completed({{{0, 1, 3}, {}}, {{2, 4}, {}}}, 5)}};
-  return testing::plan_file(*floor, schedule);
+  return testing::plan_file(*fixture, schedule);
 }
 
 void expect_every_tree() {

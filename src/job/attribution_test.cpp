@@ -13,14 +13,14 @@ constexpr std::int64_t kMicrosecond = 1'000'000;
 
 // Access of 8 Mbps: 1,000 bytes take a millisecond; on the link between they take a tenth of it.
 PlanFile two_islands() {
-  const auto floor = testing::floor_of(testing::map_of(R"(
+  const auto fixture = testing::fixture_of(testing::map_of(R"(
 name = "two"
 payload = "64000B"
 edge = { memory = "1MB", chunk = "1024B" }
 islands = [ { name = "A", access = "8Mbps" }, { name = "B", access = "8Mbps" } ]
 links = [ { ends = ["A", "B"], latency = "5ms", rate = "80Mbps" } ]
 )"));
-  return testing::plan_file(*floor, Schedule{"two", {completed({{{0, 1}, {}}}, 2)}});
+  return testing::plan_file(*fixture, Schedule{"two", {completed({{{0, 1}, {}}}, 2)}});
 }
 
 Outcome one_round(const PlanFile& plan) {

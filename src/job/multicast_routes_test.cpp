@@ -93,15 +93,16 @@ TEST(MulticastRoutes, LeadStreamsOfRandomMapsAlongTheirTrees) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(seed);
     const int islands = 2 + int(seed % 13);
-    const auto floor = testing::floor_of(testing::random_map(islands, seed));
-    expect_trees(plan_file(*floor, testing::random_schedule(islands, 1 + int(seed % 6), seed)));
+    const auto fixture = testing::fixture_of(testing::random_map(islands, seed));
+    expect_trees(plan_file(*fixture, testing::random_schedule(islands, 1 + int(seed % 6), seed)));
   }
 }
 
 TEST(MulticastRoutes, EndAtIslandsWhereNothingSums) {
-  const auto floor = testing::floor_of(testing::example_map("nine-cities"),
-                                       {.technology = {.multicast = true, .aggregation = false}});
-  const PlanFile plan = plan_file(*floor, testing::random_schedule(9, 3, 5));
+  const auto fixture =
+      testing::fixture_of(testing::example_map("nine-cities"),
+                          {.technology = {.multicast = true, .aggregation = false}});
+  const PlanFile plan = plan_file(*fixture, testing::random_schedule(9, 3, 5));
   expect_trees(plan);
   const MulticastGroups groups(plan.plan);
   for (const auto& table : tables_of(plan, groups))
@@ -122,11 +123,11 @@ TEST(MulticastRoutes, OfEdgesThatStandElsewhereEndThere) {
 }
 
 TEST(MulticastGroups, AreSharedByRoundsInWhichASenderTakesTheSameWay) {
-  const auto floor = testing::nine_cities({32'000'000'000});
-  const auto named = named_schedule("triangles", floor->map, floor->routes);
+  const auto fixture = testing::nine_cities({32'000'000'000});
+  const auto named = named_schedule("triangles", fixture->map, fixture->routes);
   Schedule twice = *named;
   twice.rounds.insert(twice.rounds.end(), named->rounds.begin(), named->rounds.end());
-  const PlanFile once = plan_file(*floor, *named), again = plan_file(*floor, twice);
+  const PlanFile once = plan_file(*fixture, *named), again = plan_file(*fixture, twice);
   const MulticastGroups groups(once.plan), same(again.plan);
   ASSERT_EQ(groups.all().size(), same.all().size());
   for (std::size_t i = 0; i < groups.all().size(); ++i) {
@@ -147,9 +148,9 @@ TEST(MulticastGroups, AreDifferentForEveryWayEvenWhereCliquesHaveTheSameNumber) 
 }
 
 TEST(MulticastGroups, HaveNothingForThoseWhoSitOut) {
-  const auto floor = testing::nine_cities({0});
+  const auto fixture = testing::nine_cities({0});
   Schedule schedule{"two meet", {completed({{{2, 5}, {}}}, 9), completed({{{0, 8}, {}}}, 9)}};
-  const PlanFile plan = plan_file(*floor, schedule);
+  const PlanFile plan = plan_file(*fixture, schedule);
   const MulticastGroups groups(plan.plan);
   EXPECT_EQ(groups.all().size(), 4u);
   EXPECT_EQ(groups.of(0, 0), nullptr);
@@ -159,9 +160,10 @@ TEST(MulticastGroups, HaveNothingForThoseWhoSitOut) {
 }
 
 TEST(MulticastGroups, AreRefusedForPlansWithoutMulticast) {
-  const auto floor = testing::floor_of(testing::example_map("nine-cities"),
-                                       {.technology = {.multicast = false, .aggregation = true}});
-  const auto groups = groups_of(plan_file(*floor, testing::random_schedule(9, 2, 1)).plan);
+  const auto fixture =
+      testing::fixture_of(testing::example_map("nine-cities"),
+                          {.technology = {.multicast = false, .aggregation = true}});
+  const auto groups = groups_of(plan_file(*fixture, testing::random_schedule(9, 2, 1)).plan);
   ASSERT_FALSE(groups.has_value());
   EXPECT_NE(groups.error().message.find("without multicast"), std::string::npos);
 }

@@ -15,7 +15,7 @@ namespace {
 
 // A, B and C in a line with D at a router in the middle; C has no edge, and D's stands at B.
 PlanFile odd_plan() {
-  const auto floor = testing::floor_of(testing::map_of(R"(
+  const auto fixture = testing::fixture_of(testing::map_of(R"(
 name = "odd"
 payload = "1MB"
 edge = { memory = "1GB" }
@@ -30,7 +30,7 @@ links = [
   { ends = ["B", "D"], latency = "1ms", rate = "10Gbps" } ]
 aggregators = [ { at = "B", serves = ["B", "D"] } ]
 )"));
-  return testing::plan_file(*floor, Schedule{"all", {completed({{{0, 1, 2, 3}, {}}}, 4)}});
+  return testing::plan_file(*fixture, Schedule{"all", {completed({{{0, 1, 2, 3}, {}}}, 4)}});
 }
 
 // Where a packet goes when every kernel follows its entries: lanes and listeners, with how often.

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 class OfFour : public ::testing::Test {
  protected:
   static PlanFile make() {
-    const auto floor = testing::floor_of(testing::map_of(R"(
+    const auto fixture = testing::fixture_of(testing::map_of(R"(
 name = "four"
 payload = "1MB"
 edge = { memory = "1GB" }
@@ -32,7 +32,7 @@ links = [
   { ends = ["hub", "D"], latency = "1ms", rate = "10Gbps" } ]
 )"));
     return testing::plan_file(
-        *floor,
+        *fixture,
         Schedule{"four", {completed({{{0, 1, 2, 3}, {}}}, 4), completed({{{0, 1}, {}}}, 4)}});
   }
 

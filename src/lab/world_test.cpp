@@ -29,7 +29,7 @@ namespace {
 constexpr int kWaitMs = 5000;
 
 PlanFile three_islands() {
-  const auto floor = testing::floor_of(testing::map_of(R"(
+  const auto fixture = testing::fixture_of(testing::map_of(R"(
 name = "three"
 payload = "20MB"
 edge = { memory = "1GB", chunk = "1408B", framing = "68B" }
@@ -45,7 +45,7 @@ aggregators = [ { at = "hub", serves = ["B"] } ]
 )"));
   const auto small = scaled(
       testing::plan_file(
-          *floor,
+          *fixture,
           Schedule{"three", {completed({{{0, 1, 2}, {}}}, 3), completed({{{0, 1}, {}}}, 3)}}),
       1000);
   COTILLION_CHECK(small.has_value());

@@ -68,8 +68,8 @@ BENCHMARK(price_clp)->DenseRange(3, 15, 3)->Arg(20)->Unit(benchmark::kMicrosecon
 // All partitions of nine cities: 511 cliques routed, counted and shaped once, then lanes shared
 // and every clique priced for each of the 21,147 rounds.
 void all_partitions_of_nine_cities(benchmark::State& state) {
-  const auto floor = testing::nine_cities({state.range(0)});
-  const NetworkModel& network = floor->network;
+  const auto fixture = testing::nine_cities({state.range(0)});
+  const NetworkModel& network = fixture->network;
   std::vector<std::vector<unsigned>> partitions;
   for (const Round& round : every_round(9)) {
     partitions.emplace_back();

@@ -37,11 +37,11 @@ Map map_of(Bytes memory) {
 }
 
 testing::JsonPlot plot_of(Bytes memory, NetworkModelSettings settings) {
-  const testing::Floor floor(map_of(memory), settings);
+  const testing::MapFixture fixture(map_of(memory), settings);
   const Schedule schedule{
       "", {completed({{{0, 1, 2}, {}}}, 4), completed({{{0, 3}, {0.5, 0.5, 0.5, 0.5}}}, 4)}};
-  return testing::JsonPlot(
-      to_json(floor.network, make_plan(floor.network, schedule), {"v", "c", 1, {{"map", "f"}}}));
+  return testing::JsonPlot(to_json(fixture.network, make_plan(fixture.network, schedule),
+                                   {"v", "c", 1, {{"map", "f"}}}));
 }
 
 // Reads the bytes as edits: which plan, then where and what, again and again.
@@ -53,34 +53,36 @@ std::string edited(const std::uint8_t* data, std::size_t size) {
   return kPlots[data[0] % kPlots.size()].edited(data + 1, size - 1);
 }
 
-bool is_routed(const testing::Floor& floor, const PlanFile& file) {
-  for (IslandId i = 0; i < floor.map.island_count(); ++i)
-    if (ingress_of(floor.network, i).lanes != file.ingress[i].lanes) return false;
+bool is_routed(const testing::MapFixture& fixture, const PlanFile& file) {
+  for (IslandId i = 0; i < fixture.map.island_count(); ++i)
+    if (ingress_of(fixture.network, i).lanes != file.ingress[i].lanes) return false;
   return true;
 }
 
 void load(std::string_view text) {
   const auto file = read_plan(text, "plan.json");
   if (!file) return testing::check_refusal(file.error());
-  const testing::Floor floor(file->map, file->plan.network);
+  const testing::MapFixture fixture(file->map, file->plan.network);
   // Whoever writes a plan routes the way into islands; a plan that was made up may know another.
-  if (!is_routed(floor, *file)) return;
-  const std::string written = to_json(floor.network, file->plan, file->made_by).dump();
+  if (!is_routed(fixture, *file)) return;
+  const std::string written = to_json(fixture.network, file->plan, file->made_by).dump();
   const auto again = read_plan(written, "again.json");
   COTILLION_CHECK(again.has_value());
-  COTILLION_CHECK(to_json(floor.network, again->plan, again->made_by).dump() == written);
+  COTILLION_CHECK(to_json(fixture.network, again->plan, again->made_by).dump() == written);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const testing::Floor floor(read_map(kMap, "map.toml").value(), {});
+  static const testing::MapFixture fixture(read_map(kMap, "map.toml").value(), {});
   load(testing::text_of(data, size));
   if (size < 256) load(edited(data, size));
-  const auto schedule = read_planned_schedule(testing::text_of(data, size), "plan.json", floor.map);
-  const auto plan = testing::planned(floor.network, schedule);
+  const auto schedule =
+      read_planned_schedule(testing::text_of(data, size), "plan.json", fixture.map);
+  const auto plan = testing::planned(fixture.network, schedule);
   if (!plan) return 0;
-  const auto again = read_planned_schedule(to_json(floor.network, *plan, {}).dump(), "", floor.map);
+  const auto again =
+      read_planned_schedule(to_json(fixture.network, *plan, {}).dump(), "", fixture.map);
   COTILLION_CHECK(again.has_value() && again->rounds == schedule->rounds);
   return 0;
 }

@@ -18,7 +18,7 @@ namespace cotillion {
 namespace {
 
 using testing::example_map;
-using testing::floor_of;
+using testing::fixture_of;
 using ::testing::HasSubstr;
 using testing::with_memory;
 
@@ -26,22 +26,23 @@ constexpr Bytes kNone{0};
 constexpr Bytes kV80{32'000'000'000};
 
 struct Planned {
-  std::unique_ptr<testing::Floor> floor;
+  std::unique_ptr<testing::MapFixture> fixture;
   Plan plan;
 };
 
 Planned plan_nine(const std::string& schedule, Bytes memory, NetworkModelSettings settings = {},
                   const PlanSettings& plan_settings = {}) {
   Planned planned{testing::nine_cities(memory, settings), {}};
-  const auto named = named_schedule(schedule, planned.floor->map, planned.floor->routes);
-  planned.plan = make_plan(planned.floor->network, *named, plan_settings);
+  const auto named = named_schedule(schedule, planned.fixture->map, planned.fixture->routes);
+  planned.plan = make_plan(planned.fixture->network, *named, plan_settings);
   return planned;
 }
 
 const PlannedClique& clique_with(const Planned& planned, const std::string& names, std::size_t k) {
   for (const PlannedClique& clique : planned.plan.rounds[k].cliques) {
     std::string joined;
-    for (const IslandId island : clique.islands) joined += planned.floor->map.islands[island].name;
+    for (const IslandId island : clique.islands)
+      joined += planned.fixture->map.islands[island].name;
     if (joined == names) return clique;
   }
   ADD_FAILURE() << "no clique " << names;
@@ -78,7 +79,7 @@ TEST(Planner, AllToAllIsInfeasibleWithoutMemoryAndSaysWhy) {
   EXPECT_FALSE(planned.plan.feasible);
   EXPECT_EQ(planned.plan.mixing.area, 1);
   const PlannedClique& clique = planned.plan.rounds[0].cliques[0];
-  EXPECT_THAT(explain_price(planned.floor->network, clique),
+  EXPECT_THAT(explain_price(planned.fixture->network, clique),
               HasSubstr("cannot meet without memory"));
 }
 
@@ -88,28 +89,28 @@ TEST(Planner, TrianglesSendLondonNewYorkAndSingaporeAtTheOffsetsOfTheModel) {
   EXPECT_EQ(clique.streams[0].offset.ms(), 0);
   EXPECT_EQ(clique.streams[1].offset.ms(), 50.5);
   EXPECT_EQ(clique.streams[2].offset.ms(), 82);
-  EXPECT_THAT(explain_price(planned.floor->network, clique), HasSubstr("at LON"));
+  EXPECT_THAT(explain_price(planned.fixture->network, clique), HasSubstr("at LON"));
 }
 
 TEST(Planner, AllToAllIsHeldBackBySevenStreamsFromTokyoToHongKong) {
   const Planned planned = plan_nine("all-to-all", kV80);
-  const Map& map = planned.floor->map;
+  const Map& map = planned.fixture->map;
   const Binding& binding = planned.plan.rounds[0].cliques[0].binding;
   EXPECT_EQ(binding.kind, Binding::Kind::kLink);
   EXPECT_EQ(lane_name(map, binding.lane), "TYO→HKG");
   EXPECT_EQ(binding.lane_streams, 7);
   EXPECT_EQ(binding.lane_senders.size(), 7u);
   const Duration flight =
-      planned.floor->network.latency(binding.last_receiver, binding.last_sender);
+      planned.fixture->network.latency(binding.last_receiver, binding.last_sender);
   EXPECT_EQ(flight.ms(), 116.2);
 }
 
 TEST(Planner, NothingInTheWayIsThePhysicalLimit) {
   Map map = with_memory(example_map("nine-cities"), kV80);
   for (Link& link : map.links) link.rate[0] = link.rate[1] = {1e15};
-  const auto floor = floor_of(map);
+  const auto fixture = fixture_of(map);
   const Plan plan =
-      make_plan(floor->network, *named_schedule("all-to-all", floor->map, floor->routes));
+      make_plan(fixture->network, *named_schedule("all-to-all", fixture->map, fixture->routes));
   EXPECT_NEAR(plan.round.ms(), 516.2, 1e-9);
   EXPECT_NEAR(plan.staleness().ms(), 774.3, 1e-6);
 }
@@ -135,17 +136,17 @@ TEST(Planner, WithoutAggregationNoMemoryIsNeeded) {
 
 TEST(Planner, ShippingStateDoublesThePayloadThroughTheSameMemory) {
   const Planned planned = plan_nine("triangles", kV80, {{}, true});
-  EXPECT_EQ(planned.floor->network.payload().count, 2'000'000'000);
-  EXPECT_EQ(planned.floor->network.memory(0), 32e9);
+  EXPECT_EQ(planned.fixture->network.payload().count, 2'000'000'000);
+  EXPECT_EQ(planned.fixture->network.memory(0), 32e9);
   EXPECT_NEAR(planned.plan.round.ms(), 914.2, 1e-9);
 }
 
 TEST(Planner, FramingLengthensSerialisationByItsShareOfThePacket) {
   Map map = example_map("nine-cities");
   map.edge.framing = {256};
-  const auto floor = floor_of(with_memory(map, kV80));
+  const auto fixture = fixture_of(with_memory(map, kV80));
   const Plan plan =
-      make_plan(floor->network, *named_schedule("triangles", floor->map, floor->routes));
+      make_plan(fixture->network, *named_schedule("triangles", fixture->map, fixture->routes));
   const double packets = std::ceil(1e9 / 8192);
   EXPECT_NEAR(plan.round.ms(), 114.2 + (1e9 + packets * 256) * 400 / 1e9, 1e-6);
 }
@@ -176,9 +177,9 @@ TEST(Planner, AnEdgeElsewhereIsReachedFirstAndSumsOneStreamOnward) {
   const std::string moved = std::string(text) + R"(
     aggregators = [{ at = "B", serves = ["C"] }]
   )";
-  const auto plain = floor_of(testing::map_of(text)), at_b = floor_of(testing::map_of(moved));
-  const auto round = [](const testing::Floor& floor) {
-    return make_plan(floor.network, *named_schedule("all-to-all", floor.map, floor.routes))
+  const auto plain = fixture_of(testing::map_of(text)), at_b = fixture_of(testing::map_of(moved));
+  const auto round = [](const testing::MapFixture& fixture) {
+    return make_plan(fixture.network, *named_schedule("all-to-all", fixture.map, fixture.routes))
         .round.ms();
   };
   EXPECT_NEAR(round(*plain), 2400 + 20, 1e-9);  // three streams share B→C; A–D flies longest
@@ -186,7 +187,7 @@ TEST(Planner, AnEdgeElsewhereIsReachedFirstAndSumsOneStreamOnward) {
 }
 
 TEST(Planner, AFullMeshOfUnequalAccessRatesRunsAtTheSlowest) {
-  const auto floor = floor_of(testing::map_of(R"(
+  const auto fixture = fixture_of(testing::map_of(R"(
     payload = "1GB"
     defaults = { rate = "1Tbps" }
     edge = { memory = "10GB" }
@@ -197,26 +198,26 @@ TEST(Planner, AFullMeshOfUnequalAccessRatesRunsAtTheSlowest) {
              { ends = ["A", "C"], latency = "1ms" }]
   )"));
   const Plan plan =
-      make_plan(floor->network, *named_schedule("all-to-all", floor->map, floor->routes));
+      make_plan(fixture->network, *named_schedule("all-to-all", fixture->map, fixture->routes));
   EXPECT_NEAR(plan.round.ms(), 801, 1e-9);
-  EXPECT_EQ(lane_name(floor->map, plan.rounds[0].cliques[0].binding.lane), "B→net");
+  EXPECT_EQ(lane_name(fixture->map, plan.rounds[0].cliques[0].binding.lane), "B→net");
 }
 
 TEST(Planner, OneIslandPlansARoundOfNothing) {
-  const auto floor = floor_of(testing::map_of(R"(
+  const auto fixture = fixture_of(testing::map_of(R"(
     payload = "1GB"
     islands = [{ name = "A", access = "20Gbps" }]
   )"));
   const Plan plan =
-      make_plan(floor->network, *named_schedule("all-to-all", floor->map, floor->routes));
+      make_plan(fixture->network, *named_schedule("all-to-all", fixture->map, fixture->routes));
   EXPECT_TRUE(plan.feasible);
   EXPECT_EQ(plan.round.ps, 0);
 }
 
 TEST(Planner, CliquesWiderThanTheMaskArePricedAndMarkedNotRunnable) {
-  const auto floor = floor_of(testing::random_map(kCliqueMembersMax + 1, 7));
+  const auto fixture = fixture_of(testing::random_map(kCliqueMembersMax + 1, 7));
   const Plan plan =
-      make_plan(floor->network, *named_schedule("all-to-all", floor->map, floor->routes));
+      make_plan(fixture->network, *named_schedule("all-to-all", fixture->map, fixture->routes));
   EXPECT_TRUE(plan.feasible);
   EXPECT_FALSE(plan.runnable);
 }
@@ -230,9 +231,9 @@ TEST(Planner, EveryPlanOfRandomMapsAndSchedulesPassesItsCertificate) {
       map.aggregators[a].spec.memory = {
           std::int64_t((seed * std::uint64_t(a + 3)) % 5 * 10'000'000)};
     const Technology technology{seed % 2 == 0, seed % 3 != 0};
-    const auto floor = floor_of(map, {technology, seed % 7 == 0});
-    const Plan plan = make_plan(floor->network, testing::random_schedule(n, 3, seed));
-    const Certificate certificate = check_plan(floor->network, plan);
+    const auto fixture = fixture_of(map, {technology, seed % 7 == 0});
+    const Plan plan = make_plan(fixture->network, testing::random_schedule(n, 3, seed));
+    const Certificate certificate = check_plan(fixture->network, plan);
     EXPECT_TRUE(certificate.broken.empty()) << "seed " << seed;
   }
 }
@@ -240,19 +241,19 @@ TEST(Planner, EveryPlanOfRandomMapsAndSchedulesPassesItsCertificate) {
 TEST(Certificate, NoticesAnOffsetThatWasTamperedWith) {
   Planned planned = plan_nine("triangles", kNone);
   planned.plan.rounds[1].cliques[2].streams[1].offset = RealDuration::from_ps(0);
-  EXPECT_FALSE(check_plan(planned.floor->network, planned.plan).broken.empty());
+  EXPECT_FALSE(check_plan(planned.fixture->network, planned.plan).broken.empty());
 }
 
 TEST(Certificate, NoticesARateThatWasTamperedWith) {
   Planned planned = plan_nine("all-to-all", kV80);
   for (Stream& stream : planned.plan.rounds[0].cliques[0].streams) stream.rate = {2e9};
-  EXPECT_FALSE(check_plan(planned.floor->network, planned.plan).broken.empty());
+  EXPECT_FALSE(check_plan(planned.fixture->network, planned.plan).broken.empty());
 }
 
 TEST(PlanFile, BeginsWithWhatMadeItAndWritesInfinityAsNull) {
   const Planned planned = plan_nine("all-to-all", kNone);
   const Json json =
-      to_json(planned.floor->network, planned.plan, {"1.2.3", "abc", 5, {{"map", "h"}}});
+      to_json(planned.fixture->network, planned.plan, {"1.2.3", "abc", 5, {{"map", "h"}}});
   EXPECT_EQ(json.begin().key(), "version");
   EXPECT_EQ(json["seed"], 5);
   EXPECT_TRUE(json["round_ms"].is_null());
@@ -262,7 +263,7 @@ TEST(PlanFile, BeginsWithWhatMadeItAndWritesInfinityAsNull) {
 
 TEST(PlanFile, HoldsEveryStreamWithItsTreeAndLatencies) {
   const Planned planned = plan_nine("triangles", kNone);
-  const Json json = to_json(planned.floor->network, planned.plan, {});
+  const Json json = to_json(planned.fixture->network, planned.plan, {});
   const Json& clique = json["rounds"][1]["cliques"][2];
   EXPECT_EQ(clique["islands"], (Json{"SIN", "NYC", "LON"}));
   EXPECT_EQ(clique["offset_ms"], (Json{0.0, 50.5, 82.0}));
@@ -276,7 +277,7 @@ TEST(PlanFile, HoldsEveryStreamWithItsTreeAndLatencies) {
 TEST(PlanFile, SameInputSameBytes) {
   const auto text = [] {
     const Planned planned = plan_nine("regional", kV80);
-    return to_json(planned.floor->network, planned.plan, {}).dump();
+    return to_json(planned.fixture->network, planned.plan, {}).dump();
   };
   EXPECT_EQ(text(), text());
 }

@@ -17,7 +17,7 @@
 namespace cotillion {
 namespace {
 
-using testing::floor_of;
+using testing::fixture_of;
 using testing::with_memory;
 
 constexpr Bytes kEdgeMemory{32'000'000'000};
@@ -135,7 +135,7 @@ Map small_map(std::uint64_t seed) {
 
 TEST(Reroute, IsTheBestOfAllTreesOnSmallMaps) {
   for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 7 : 150); ++seed) {
-    const auto small = floor_of(small_map(seed));
+    const auto small = fixture_of(small_map(seed));
     const Schedule schedule = *named_schedule("all-to-all", small->map, small->routes);
     const Plan plan = plan_with_routes(small->network, "all-to-all");
     const double least = least_of_all(small->network, schedule.rounds[0].cliques[0]);
@@ -145,7 +145,7 @@ TEST(Reroute, IsTheBestOfAllTreesOnSmallMaps) {
 
 TEST(Detours, LetNearIslandsOfATriangleTakeTheLongWayRatherThanWait) {
   // A and B are 10 ms apart, C 100 ms from both; another way from A to B takes 100 ms.
-  const auto triangle = floor_of(with_memory(testing::map_of(R"(
+  const auto triangle = fixture_of(with_memory(testing::map_of(R"(
 name     = "triangle"
 payload  = "1GB"
 defaults = { access = "20Gbps", rate = "100Gbps" }
@@ -159,7 +159,7 @@ links    = [
   { ends = ["R", "B"], latency = "50ms" },
 ]
 )"),
-                                             Bytes{0}));
+                                               Bytes{0}));
   const auto schedule = named_schedule("all-to-all", triangle->map, triangle->routes);
   EXPECT_NEAR(make_plan(triangle->network, *schedule).round.ms(), 590, 1e-9);
   const Plan plan = plan_with_routes(triangle->network, "all-to-all");

@@ -12,7 +12,7 @@
 namespace cotillion {
 namespace {
 
-using testing::floor_of;
+using testing::fixture_of;
 
 constexpr NetworkModelSettings kUnicast{{false, false}, false};
 
@@ -39,60 +39,60 @@ const char* kSquare = R"(
            { ends = ["C", "D"], latency = "30ms" }, { ends = ["D", "A"], latency = "40ms" }]
 )";
 
-std::unique_ptr<testing::Floor> unicast(const char* text) {
-  return floor_of(testing::map_of(text), kUnicast);
+std::unique_ptr<testing::MapFixture> unicast(const char* text) {
+  return fixture_of(testing::map_of(text), kUnicast);
 }
 
 TEST(Flows, ShareTheLanesOfTheirPathsEqually) {
-  const auto floor = unicast(kSquare);
+  const auto fixture = unicast(kSquare);
   // A→C (by way of B) and A→B leave A together; B→C carries only the former.
-  const auto shares = share_flows(floor->network, {{0, 2}, {0, 1}, {3, 2}});
+  const auto shares = share_flows(fixture->network, {{0, 2}, {0, 1}, {3, 2}});
   EXPECT_EQ(shares[0].rate.gbps(), 4);
   EXPECT_EQ(shares[1].rate.gbps(), 4);
-  EXPECT_EQ(lane_name(floor->map, shares[1].lane), "A→net");
+  EXPECT_EQ(lane_name(fixture->map, shares[1].lane), "A→net");
   EXPECT_EQ(shares[2].rate.gbps(), 4);  // C's access link takes two streams in
 }
 
 TEST(Ring, TwoIslandsSwapHalvesTwice) {
   // Two steps of half a payload each way: 1 s; the longest chain goes there and back: 80 ms.
-  const auto floor = unicast(kPair);
-  EXPECT_NEAR(price_ring(floor->network, {0, 1}).time.ms(), 1080, 1e-9);
+  const auto fixture = unicast(kPair);
+  EXPECT_NEAR(price_ring(fixture->network, {0, 1}).time.ms(), 1080, 1e-9);
 }
 
 TEST(Ring, ThreeIslandsMakeFourStepsOfAThird) {
   // 4 × 300 MB at 1 GB/s are 1.2 s. Four consecutive hops of A→B→C→A (10, 20, 25 ms): all
   // twice but the cheapest two neighbours, 110 − 30 = 80 ms.
-  const auto floor = unicast(kTriangle);
-  EXPECT_NEAR(price_ring(floor->network, {0, 1, 2}).time.ms(), 1280, 1e-9);
+  const auto fixture = unicast(kTriangle);
+  EXPECT_NEAR(price_ring(fixture->network, {0, 1, 2}).time.ms(), 1280, 1e-9);
 }
 
 TEST(Ring, TheBestOrderOfASquareGoesRoundIt) {
   // Round the square: 6 × 100 MB = 600 ms, hops 10+20+30+40 twice less 10+20: 170 ms.
-  const auto floor = unicast(kSquare);
-  const RingOrder best = best_ring(floor->network);
+  const auto fixture = unicast(kSquare);
+  const RingOrder best = best_ring(fixture->network);
   EXPECT_TRUE(best.exact);
-  EXPECT_NEAR(price_ring(floor->network, best.order).time.ms(), 770, 1e-9);
+  EXPECT_NEAR(price_ring(fixture->network, best.order).time.ms(), 770, 1e-9);
 }
 
 TEST(Ring, BestOrderAgreesWithTryingThemAll) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     Map map = testing::random_map(7, seed);
     for (Link& link : map.links) link.rate[0] = link.rate[1] = {3e10};  // so that flows collide
-    const auto floor = floor_of(map, kUnicast);
+    const auto fixture = fixture_of(map, kUnicast);
     std::vector<IslandId> order(7);
     std::iota(order.begin(), order.end(), IslandId(0));
     double least = 1e300;
-    do least = std::min(least, price_ring(floor->network, order).time.ps);
+    do least = std::min(least, price_ring(fixture->network, order).time.ps);
     while (std::next_permutation(order.begin() + 1, order.end()));
-    const RingOrder best = best_ring(floor->network);
+    const RingOrder best = best_ring(fixture->network);
     ASSERT_TRUE(best.exact);
-    EXPECT_EQ(price_ring(floor->network, best.order).time.ps, least) << "seed " << seed;
+    EXPECT_EQ(price_ring(fixture->network, best.order).time.ps, least) << "seed " << seed;
   }
 }
 
 TEST(Ring, AboveTwelveIslandsTheOrderIsCalledHeuristic) {
-  const auto floor = floor_of(testing::random_map(13, 3), kUnicast);
-  const RingOrder ring = best_ring(floor->network);
+  const auto fixture = fixture_of(testing::random_map(13, 3), kUnicast);
+  const RingOrder ring = best_ring(fixture->network);
   EXPECT_FALSE(ring.exact);
   EXPECT_EQ(ring.order.size(), 13u);
 }
@@ -100,8 +100,8 @@ TEST(Ring, AboveTwelveIslandsTheOrderIsCalledHeuristic) {
 TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
   MixingMemory memory;
   // Each island sends a third to two others at 4 Gbps: 600 ms, and 25 ms to fly; twice.
-  const auto floor = unicast(kTriangle);
-  const RivalExchange exchange = butterfly(floor->network, memory);
+  const auto fixture = unicast(kTriangle);
+  const RivalExchange exchange = butterfly(fixture->network, memory);
   EXPECT_NEAR(exchange.time.ms(), 2 * 625, 1e-9);
   EXPECT_NEAR(exchange.payloads_out, 4.0 / 3, 1e-12);
   EXPECT_EQ(exchange.mixing.area, 1);
@@ -109,8 +109,8 @@ TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
 
 TEST(OnePeer, FourIslandsAverageExactlyInTwoRounds) {
   MixingMemory memory;
-  const auto floor = unicast(kSquare);
-  const RivalExchange exchange = one_peer_exponential(floor->network, {0, 1, 2, 3}, memory);
+  const auto fixture = unicast(kSquare);
+  const RivalExchange exchange = one_peer_exponential(fixture->network, {0, 1, 2, 3}, memory);
   // One state out, one in: 400 ms. Jumps of two fly 50 ms at most (B→D by way of A).
   EXPECT_NEAR(exchange.time.ms(), 450, 1e-9);
   EXPECT_EQ(exchange.mixing.settles_after, 2);
@@ -120,26 +120,26 @@ TEST(OnePeer, FourIslandsAverageExactlyInTwoRounds) {
 
 TEST(OnePeer, TwoIslandsSwapAndAverage) {
   MixingMemory memory;
-  const auto floor = unicast(kPair);
-  const RivalExchange exchange = one_peer_exponential(floor->network, {0, 1}, memory);
+  const auto fixture = unicast(kPair);
+  const RivalExchange exchange = one_peer_exponential(fixture->network, {0, 1}, memory);
   EXPECT_NEAR(exchange.time.ms(), 1050, 1e-9);
   EXPECT_EQ(exchange.mixing.area, 1);
 }
 
 TEST(RandomPairs, TwoIslandsAlwaysMeet) {
   MixingMemory memory;
-  const auto floor = unicast(kPair);
-  const RivalExchange exchange = random_pairs(floor->network, 5, 4, memory);
+  const auto fixture = unicast(kPair);
+  const RivalExchange exchange = random_pairs(fixture->network, 5, 4, memory);
   EXPECT_NEAR(exchange.time.ms(), 1050, 1e-9);
   EXPECT_EQ(exchange.mixing.area, 1);
   EXPECT_EQ(exchange.payloads_out, 1);
 }
 
 TEST(RandomPairs, DependOnTheSeedAlone) {
-  const auto floor = unicast(kSquare);
+  const auto fixture = unicast(kSquare);
   MixingMemory one, other;
-  EXPECT_EQ(random_pairs(floor->network, 5, 9, one).mixing.area,
-            random_pairs(floor->network, 5, 9, other).mixing.area);
+  EXPECT_EQ(random_pairs(fixture->network, 5, 9, one).mixing.area,
+            random_pairs(fixture->network, 5, 9, other).mixing.area);
 }
 
 // Policies --------------------------------------------------------------------------------
@@ -152,11 +152,11 @@ const Policy& policy_named(const std::vector<Policy>& policies, const std::strin
 }
 
 std::vector<Policy> policies_on_nine_cities(Bytes edge_memory) {
-  const auto floor = testing::nine_cities(edge_memory);
+  const auto fixture = testing::nine_cities(edge_memory);
   CompareSettings settings;
   settings.plan.step_time = Duration{169'000'000'000};
   MixingMemory memory;
-  return score_policies(floor->network, settings, memory);
+  return score_policies(fixture->network, settings, memory);
 }
 
 TEST(Policies, RivalsOnNineCitiesAreNearTheFiguresOfTheDesignNote) {
@@ -211,14 +211,14 @@ TEST(Policies, TrafficIsCountedAtTheAccessLink) {
 }
 
 TEST(Policies, OneIslandHasNothingToExchange) {
-  const auto floor = floor_of(testing::map_of(R"(
+  const auto fixture = fixture_of(testing::map_of(R"(
     payload = "1GB"
     islands = [{ name = "A", access = "20Gbps" }]
   )"));
   CompareSettings settings;
   settings.plan.step_time = Duration{1'000'000'000};
   MixingMemory memory;
-  for (const Policy& policy : score_policies(floor->network, settings, memory))
+  for (const Policy& policy : score_policies(fixture->network, settings, memory))
     EXPECT_EQ(policy.exchange.ps, 0) << policy.name;
 }
 

@@ -39,9 +39,9 @@ aggregators = [{ at = "HKG", memory = "10MB" }, { at = "LON", memory = "0B" }]
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const testing::Floor floor(read_map(kMap, "map.toml").value(), {});
-  const auto schedule = read_schedule(testing::text_of(data, size), "schedule.toml", floor.map);
-  if (const auto plan = testing::planned(floor.network, schedule))
-    (void)to_json(floor.network, *plan, {}).dump();
+  static const testing::MapFixture fixture(read_map(kMap, "map.toml").value(), {});
+  const auto schedule = read_schedule(testing::text_of(data, size), "schedule.toml", fixture.map);
+  if (const auto plan = testing::planned(fixture.network, schedule))
+    (void)to_json(fixture.network, *plan, {}).dump();
   return 0;
 }

@@ -12,14 +12,14 @@ namespace cotillion {
 namespace {
 
 using testing::example_map;
-using testing::floor_of;
+using testing::fixture_of;
 
-std::map<std::string, int> loads_of(const testing::Floor& floor, const Clique& clique) {
-  LoadCounter counter(floor.network);
+std::map<std::string, int> loads_of(const testing::MapFixture& fixture, const Clique& clique) {
+  LoadCounter counter(fixture.network);
   std::vector<LaneLoad> loads;
   counter.count(clique, loads);
   std::map<std::string, int> named;
-  for (const LaneLoad& load : loads) named[lane_name(floor.map, load.lane)] = load.streams;
+  for (const LaneLoad& load : loads) named[lane_name(fixture.map, load.lane)] = load.streams;
   return named;
 }
 
@@ -36,8 +36,8 @@ Map star() {
 }
 
 TEST(Streams, MulticastPutsOneStreamOfASenderOnEachLane) {
-  const auto floor = floor_of(star());
-  const auto loads = loads_of(*floor, {{0, 1, 2, 3}, {}});
+  const auto fixture = fixture_of(star());
+  const auto loads = loads_of(*fixture, {{0, 1, 2, 3}, {}});
   EXPECT_EQ(loads.at("A→net"), 1);
   EXPECT_EQ(loads.at("A→hub"), 1);
   EXPECT_EQ(loads.at("hub→A"), 3);  // side by side in the core
@@ -45,8 +45,8 @@ TEST(Streams, MulticastPutsOneStreamOfASenderOnEachLane) {
 }
 
 TEST(Streams, UnicastPutsOneCopyPerReceiverBehindTheLane) {
-  const auto floor = floor_of(star(), {{false, true}, false});
-  const auto loads = loads_of(*floor, {{0, 1, 2, 3}, {}});
+  const auto fixture = fixture_of(star(), {{false, true}, false});
+  const auto loads = loads_of(*fixture, {{0, 1, 2, 3}, {}});
   EXPECT_EQ(loads.at("A→net"), 3);
   EXPECT_EQ(loads.at("A→hub"), 3);
   EXPECT_EQ(loads.at("hub→A"), 3);
@@ -54,18 +54,18 @@ TEST(Streams, UnicastPutsOneCopyPerReceiverBehindTheLane) {
 }
 
 TEST(Streams, WithoutAnEdgeEveryStreamEntersTheAccessLink) {
-  const auto floor = floor_of(star(), {{true, false}, false});
-  EXPECT_EQ(loads_of(*floor, {{0, 1, 2, 3}, {}}).at("net→A"), 3);
+  const auto fixture = fixture_of(star(), {{true, false}, false});
+  EXPECT_EQ(loads_of(*fixture, {{0, 1, 2, 3}, {}}).at("net→A"), 3);
 }
 
 TEST(Streams, AloneAnIslandSendsNothing) {
-  const auto floor = floor_of(star());
-  EXPECT_TRUE(loads_of(*floor, {{2}, {}}).empty());
+  const auto fixture = fixture_of(star());
+  EXPECT_TRUE(loads_of(*fixture, {{2}, {}}).empty());
 }
 
 TEST(Streams, CliquesOfOneRoundShareALaneEqually) {
   // A–B and C–D both cross the middle link.
-  const auto floor = floor_of(testing::map_of(R"(
+  const auto fixture = fixture_of(testing::map_of(R"(
     payload = "1GB"
     defaults = { access = "90Gbps", rate = "100Gbps" }
     islands = [{ name = "A" }, { name = "B" }, { name = "C" }, { name = "D" }]
@@ -74,27 +74,27 @@ TEST(Streams, CliquesOfOneRoundShareALaneEqually) {
              { ends = ["B", "east"], latency = "1ms" }, { ends = ["D", "east"], latency = "1ms" },
              { ends = ["west", "east"], latency = "9ms" }]
   )"));
-  const RoundRates rates = rates_of(floor->network, completed({{{0, 1}, {}}, {{2, 3}, {}}}, 4));
+  const RoundRates rates = rates_of(fixture->network, completed({{{0, 1}, {}}, {{2, 3}, {}}}, 4));
   EXPECT_EQ(rates.bounds[0].rate.gbps(), 50);
   EXPECT_EQ(rates.bounds[0].streams, 2);
-  EXPECT_EQ(lane_name(floor->map, rates.bounds[0].lane), "west→east");
+  EXPECT_EQ(lane_name(fixture->map, rates.bounds[0].lane), "west→east");
 }
 
 TEST(Streams, CountingAgreesWithTheTreesWrittenOut) {
   for (const bool multicast : {true, false}) {
-    const auto floor = floor_of(example_map("nine-cities"), {{multicast, true}, false});
+    const auto fixture = fixture_of(example_map("nine-cities"), {{multicast, true}, false});
     for (const Round& round : every_round(9)) {
       if (round.cliques.size() != 3) continue;
       const Clique& clique = round.cliques[0];
       if (clique.size() < 2) continue;
       std::map<std::string, int> expected;
       for (int j = 0; j < clique.size(); ++j) {
-        const StreamRoute route = route_stream(floor->network, clique, j);
+        const StreamRoute route = route_stream(fixture->network, clique, j);
         for (std::size_t k = 0; k < route.tree.size(); ++k)
-          expected[lane_name(floor->map, route.tree[k])] += route.copies[k];
-        expected[lane_name(floor->map, lane_down(floor->map, clique.islands[j]))] += 1;
+          expected[lane_name(fixture->map, route.tree[k])] += route.copies[k];
+        expected[lane_name(fixture->map, lane_down(fixture->map, clique.islands[j]))] += 1;
       }
-      ASSERT_EQ(loads_of(*floor, clique), expected);
+      ASSERT_EQ(loads_of(*fixture, clique), expected);
     }
   }
 }

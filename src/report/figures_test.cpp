@@ -10,11 +10,11 @@ namespace {
 
 using testing::example_map;
 using testing::expect_sound;
-using testing::floor_of;
+using testing::fixture_of;
 
 Mixing mixing_of(const std::string& name) {
-  const auto floor = floor_of(example_map("nine-cities"));
-  return mix(*named_schedule(name, floor->map, floor->routes), 9);
+  const auto fixture = fixture_of(example_map("nine-cities"));
+  return mix(*named_schedule(name, fixture->map, fixture->routes), 9);
 }
 
 Policy policy(Policy::Kind kind, const std::string& name, double round_ms, double staleness_ms) {

@@ -12,7 +12,7 @@ namespace {
 
 using testing::example_map;
 using testing::expect_sound;
-using testing::floor_of;
+using testing::fixture_of;
 using testing::kHostileNames;
 using testing::map_of;
 using testing::random_map;
@@ -46,9 +46,9 @@ TEST(BestCut, AmongEqualsTheWidestGapWins) {
 }
 
 TEST(MapLayout, NineCitiesAreCutInThePacificAndPushedApart) {
-  const auto floor = floor_of(example_map("nine-cities"));
+  const auto fixture = fixture_of(example_map("nine-cities"));
   const Box frame{100, 50, 700, 400};
-  const MapLayout layout = lay_out_map(floor->map, floor->routes, frame, 50);
+  const MapLayout layout = lay_out_map(fixture->map, fixture->routes, frame, 50);
   EXPECT_TRUE(layout.geographic);
   expect_inside(layout, frame);
   for (int i = 0; i < 9; ++i)
@@ -57,14 +57,16 @@ TEST(MapLayout, NineCitiesAreCutInThePacificAndPushedApart) {
   int around = 0;
   for (const bool link : layout.around) around += link ? 1 : 0;
   EXPECT_EQ(around, 2) << "TYO-LAX and SIN-LAX";
-  const auto x = [&](const char* name) { return layout.places[*find_island(floor->map, name)].x; };
+  const auto x = [&](const char* name) {
+    return layout.places[*find_island(fixture->map, name)].x;
+  };
   EXPECT_LT(x("LAX"), x("NYC"));
   EXPECT_LT(x("NYC"), x("LON"));
   EXPECT_LT(x("FRA"), x("SIN"));
 }
 
 TEST(MapLayout, WithoutCoordinatesFarIslandsStandFarApart) {
-  const auto floor = floor_of(map_of(R"(
+  const auto fixture = fixture_of(map_of(R"(
 payload = "1GB"
 defaults = { access = "20Gbps", rate = "100Gbps" }
 islands = [{ name = "A" }, { name = "B" }, { name = "C" }]
@@ -72,7 +74,7 @@ routers = [{ name = "R" }]
 links = [{ ends = ["A", "R"], latency = "1ms" }, { ends = ["B", "R"], latency = "1ms" },
          { ends = ["C", "R"], latency = "80ms" }])"));
   const Box frame{0, 0, 600, 400};
-  const MapLayout layout = lay_out_map(floor->map, floor->routes, frame, 10);
+  const MapLayout layout = lay_out_map(fixture->map, fixture->routes, frame, 10);
   EXPECT_FALSE(layout.geographic);
   expect_inside(layout, frame);
   EXPECT_LT(distance(layout.places[0], layout.places[1]),
@@ -80,27 +82,27 @@ links = [{ ends = ["A", "R"], latency = "1ms" }, { ends = ["B", "R"], latency = 
 }
 
 TEST(MapSvg, ShowsLatenciesAndWhereLinksGoOn) {
-  const auto floor = floor_of(example_map("nine-cities"));
-  const std::string svg = map_svg(floor->map, floor->routes);
+  const auto fixture = fixture_of(example_map("nine-cities"));
+  const std::string svg = map_svg(fixture->map, fixture->routes);
   expect_sound(svg);
   EXPECT_NE(svg.find(">67.0</text>"), std::string::npos);
   EXPECT_NE(svg.find(">to TYO 49.4</text>"), std::string::npos);
   EXPECT_NE(svg.find(">to LAX 86.7</text>"), std::string::npos);
-  EXPECT_EQ(svg, map_svg(floor->map, floor->routes));
+  EXPECT_EQ(svg, map_svg(fixture->map, fixture->routes));
 }
 
 TEST(MapSvg, EveryExampleAndLargeMapsAreSound) {
   for (const char* name : {"nine-cities", "isosceles", "asymmetric-triangle"}) {
-    const auto floor = floor_of(example_map(name));
-    expect_sound(map_svg(floor->map, floor->routes));
+    const auto fixture = fixture_of(example_map(name));
+    expect_sound(map_svg(fixture->map, fixture->routes));
   }
   for (const int islands : {1, 2, 40, 120}) {
-    const auto floor = floor_of(random_map(islands, 7));
-    const std::string svg = map_svg(floor->map, floor->routes);
+    const auto fixture = fixture_of(random_map(islands, 7));
+    const std::string svg = map_svg(fixture->map, fixture->routes);
     expect_sound(svg);
     EXPECT_EQ(svg.find("ms.") != std::string::npos,
-              !floor->map.links.empty() && floor->map.links.size() <= 40);
-    expect_sound(cliques_svg(floor->map, floor->routes, random_schedule(islands, 15, 3)));
+              !fixture->map.links.empty() && fixture->map.links.size() <= 40);
+    expect_sound(cliques_svg(fixture->map, fixture->routes, random_schedule(islands, 15, 3)));
   }
 }
 
@@ -110,11 +112,11 @@ TEST(MapSvg, IslandsOnOneSpotAndHostileNamesAreDrawn) {
     map.islands[i].name = kHostileNames[i];
     map.islands[i].coordinates = Coordinates{90, 180};
   }
-  const auto floor = floor_of(map);
-  expect_sound(map_svg(floor->map, floor->routes));
+  const auto fixture = fixture_of(map);
+  expect_sound(map_svg(fixture->map, fixture->routes));
   Schedule schedule = random_schedule(map.island_count(), 2, 3);
   schedule.name = kHostileNames[0];
-  expect_sound(cliques_svg(floor->map, floor->routes, schedule));
+  expect_sound(cliques_svg(fixture->map, fixture->routes, schedule));
 }
 
 TEST(MapSvg, PlacesJustEastAndWestOfTheCutAreJoinedOverTheRim) {
@@ -124,22 +126,23 @@ TEST(MapSvg, PlacesJustEastAndWestOfTheCutAreJoinedOverTheRim) {
   for (IslandId i = 0; i < 24; ++i)
     map.islands[i].coordinates = Coordinates{double(i % 5) * 10, -180.0 + 15 * i};
   map.islands[1].coordinates->longitude = 179.999;
-  const auto floor = floor_of(map);
-  expect_sound(map_svg(floor->map, floor->routes));
-  expect_sound(cliques_svg(floor->map, floor->routes, random_schedule(24, 4, 2)));
+  const auto fixture = fixture_of(map);
+  expect_sound(map_svg(fixture->map, fixture->routes));
+  expect_sound(cliques_svg(fixture->map, fixture->routes, random_schedule(24, 4, 2)));
 }
 
 TEST(MapSvg, AnIslandWithoutCoordinatesStandsAmidItsNeighbours) {
   Map map = example_map("nine-cities");
   map.islands[0].coordinates.reset();
-  const auto floor = floor_of(map);
-  expect_sound(map_svg(floor->map, floor->routes));
+  const auto fixture = fixture_of(map);
+  expect_sound(map_svg(fixture->map, fixture->routes));
 }
 
 TEST(CliquesSvg, HasAPanelForEachRoundUpToTwelve) {
-  const auto floor = floor_of(example_map("nine-cities"));
+  const auto fixture = fixture_of(example_map("nine-cities"));
   const auto panels = [&](int rounds) {
-    const std::string svg = cliques_svg(floor->map, floor->routes, random_schedule(9, rounds, 1));
+    const std::string svg =
+        cliques_svg(fixture->map, fixture->routes, random_schedule(9, rounds, 1));
     expect_sound(svg);
     std::size_t count = 0;
     for (std::size_t at = svg.find(">round "); at != std::string::npos;
@@ -153,11 +156,11 @@ TEST(CliquesSvg, HasAPanelForEachRoundUpToTwelve) {
 }
 
 TEST(CliquesSvg, TheSameScheduleIsTheSameBytes) {
-  const auto floor = floor_of(example_map("nine-cities"));
-  const auto schedule = named_schedule("triangles", floor->map, floor->routes);
+  const auto fixture = fixture_of(example_map("nine-cities"));
+  const auto schedule = named_schedule("triangles", fixture->map, fixture->routes);
   ASSERT_TRUE(schedule.has_value());
-  EXPECT_EQ(cliques_svg(floor->map, floor->routes, *schedule),
-            cliques_svg(floor->map, floor->routes, *schedule));
+  EXPECT_EQ(cliques_svg(fixture->map, fixture->routes, *schedule),
+            cliques_svg(fixture->map, fixture->routes, *schedule));
 }
 
 }  // namespace

@@ -51,13 +51,13 @@ TEST(MapStudy, SameInputSameBytes) {
 
 // As if a search had found the grid on nine cities.
 SearchStory story() {
-  const auto floor = testing::floor_of(testing::example_map("nine-cities"));
+  const auto fixture = testing::fixture_of(testing::example_map("nine-cities"));
   SearchStory made;
   SearchResult& result = made.result;
   result.found = true;
-  result.schedule = *named_schedule("grid", floor->map, floor->routes);
+  result.schedule = *named_schedule("grid", fixture->map, fixture->routes);
   result.schedule.name = kBestFound;
-  result.plan = make_plan(floor->network, result.schedule, settings().plan);
+  result.plan = make_plan(fixture->network, result.schedule, settings().plan);
   result.bound = result.plan.staleness() * 0.5;
   result.bound_reason = "Light is no faster.";
   result.families = {{"grid", result.schedule, result.plan.staleness()}};

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 // A ring of four, in which A and C meet by way of B in both rounds.
 PlanFile ring() {
-  const auto floor = testing::floor_of(testing::map_of(R"(
+  const auto fixture = testing::fixture_of(testing::map_of(R"(
 name = "Ring"
 payload = "1MB"
 edge = { memory = "1GB" }
@@ -24,7 +24,7 @@ links = [{ ends = ["A", "B"], latency = "1ms" }, { ends = ["B", "C"], latency = 
 )"));
   const Schedule schedule{
       "ring", {completed({{{0, 2}, {}}}, 4), completed({{{0, 2}, {}}, {{1, 3}, {}}}, 4)}};
-  return testing::plan_file(*floor, schedule);
+  return testing::plan_file(*fixture, schedule);
 }
 
 // A plan of someone else: in the second round A's stream goes by way of D.

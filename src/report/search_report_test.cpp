@@ -21,13 +21,13 @@ RealDuration report_ms(double value) {
 
 // A result as the search would give it for a schedule of three islands.
 struct Found {
-  std::unique_ptr<testing::Floor> floor = testing::floor_of(testing::random_map(3, 1));
+  std::unique_ptr<testing::MapFixture> fixture = testing::fixture_of(testing::random_map(3, 1));
   SearchResult result;
 
   Found() {
     result.found = true;
     result.schedule = {"search", {completed({{{0, 1, 2}, {}}}, 3)}};
-    result.plan = make_plan(floor->network, result.schedule);
+    result.plan = make_plan(fixture->network, result.schedule);
     result.bound = result.plan.staleness() * 0.8;
     result.bound_reason = "Light is no faster.";
     result.period_max = 8;
@@ -150,7 +150,7 @@ TEST(SearchReport, WhenNothingWasFoundTheReasonIsNamed) {
 TEST(SearchReport, WhatIfShowsThreePlansWithTheirDifferences) {
   Found found;
   WhatIf what{{"rate A-B=1Gbps"}, found.result, found.result.plan, found.result, {}};
-  const NetworkModel& network = found.floor->network;
+  const NetworkModel& network = found.fixture->network;
   EXPECT_THAT(whatif_text(network, network, what),
               AllOf(HasSubstr("change  rate A-B=1Gbps\n"), HasSubstr("+0.0 ms (+0.0 %)"),
                     HasSubstr("before: 10.0 % better"), HasSubstr("after:  10.0 % better")));

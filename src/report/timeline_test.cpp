@@ -13,17 +13,17 @@ namespace {
 
 using testing::example_map;
 using testing::expect_sound;
-using testing::Floor;
-using testing::floor_of;
+using testing::fixture_of;
 using testing::kHostileNames;
+using testing::MapFixture;
 using testing::nine_cities;
 using testing::random_map;
 using testing::random_schedule;
 
-Plan plan_of(const Floor& floor, const std::string& name) {
-  auto schedule = named_schedule(name, floor.map, floor.routes);
+Plan plan_of(const MapFixture& fixture, const std::string& name) {
+  auto schedule = named_schedule(name, fixture.map, fixture.routes);
   EXPECT_TRUE(schedule.has_value());
-  return make_plan(floor.network, *schedule);
+  return make_plan(fixture.network, *schedule);
 }
 
 double peak(const std::vector<HeldMemory>& held) {
@@ -47,14 +47,14 @@ void expect_peaks_as_certified(const NetworkModel& network, const Plan& plan) {
 
 TEST(MemoryHeld, PeaksAreThoseOfThePlan) {
   for (const std::int64_t memory : {0LL, 100'000'000LL, 32'000'000'000LL}) {
-    const auto floor = nine_cities({memory});
+    const auto fixture = nine_cities({memory});
     for (const char* name : {"triangles", "pairs", "all-to-all", "regional"})
-      expect_peaks_as_certified(floor->network, plan_of(*floor, name));
+      expect_peaks_as_certified(fixture->network, plan_of(*fixture, name));
   }
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const auto floor = floor_of(random_map(12, seed));
-    expect_peaks_as_certified(floor->network,
-                              make_plan(floor->network, random_schedule(12, 3, seed)));
+    const auto fixture = fixture_of(random_map(12, seed));
+    expect_peaks_as_certified(fixture->network,
+                              make_plan(fixture->network, random_schedule(12, 3, seed)));
   }
 }
 
@@ -93,14 +93,14 @@ TEST(MemoryHeld, OneStreamNeedsNone) {
 
 TEST(Timeline, NineCitiesInAllSchedulesAreSound) {
   for (const std::int64_t memory : {0LL, 32'000'000'000LL}) {
-    const auto floor = nine_cities({memory});
+    const auto fixture = nine_cities({memory});
     for (const char* name : {"triangles", "pairs", "all-to-all", "regional"}) {
-      const Plan plan = plan_of(*floor, name);
+      const Plan plan = plan_of(*fixture, name);
       for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
-        const std::string svg = timeline_svg(floor->network, plan, k);
+        const std::string svg = timeline_svg(fixture->network, plan, k);
         expect_sound(svg);
-        EXPECT_EQ(svg, timeline_svg(floor->network, plan, k));
-        for (const Island& island : floor->map.islands)
+        EXPECT_EQ(svg, timeline_svg(fixture->network, plan, k));
+        for (const Island& island : fixture->map.islands)
           EXPECT_NE(svg.find(">" + island.name + "</text>"), std::string::npos);
       }
     }
@@ -108,14 +108,15 @@ TEST(Timeline, NineCitiesInAllSchedulesAreSound) {
 }
 
 TEST(Timeline, AnInfeasibleCliqueSaysSo) {
-  const auto floor = nine_cities({0});
-  EXPECT_NE(timeline_svg(floor->network, plan_of(*floor, "all-to-all"), 0).find("cannot be done"),
-            std::string::npos);
+  const auto fixture = nine_cities({0});
+  EXPECT_NE(
+      timeline_svg(fixture->network, plan_of(*fixture, "all-to-all"), 0).find("cannot be done"),
+      std::string::npos);
 }
 
 TEST(Timeline, WithoutAggregationNothingIsHeld) {
-  const auto floor = floor_of(example_map("nine-cities"), {Technology{true, false}, false});
-  const std::string svg = timeline_svg(floor->network, plan_of(*floor, "triangles"), 0);
+  const auto fixture = fixture_of(example_map("nine-cities"), {Technology{true, false}, false});
+  const std::string svg = timeline_svg(fixture->network, plan_of(*fixture, "triangles"), 0);
   expect_sound(svg);
   EXPECT_NE(svg.find("Nothing is summed at edges."), std::string::npos);
   EXPECT_EQ(svg.find("≤"), std::string::npos);
@@ -124,12 +125,12 @@ TEST(Timeline, WithoutAggregationNothingIsHeld) {
 TEST(Timeline, OfManyIslandsTheLongestCliqueIsDrawn) {
   Map map = random_map(40, 2);
   map.islands[3].name = kHostileNames[0];
-  const auto floor = floor_of(map);
-  const std::string svg = timeline_svg(floor->network, plan_of(*floor, "all-to-all"), 0);
+  const auto fixture = fixture_of(map);
+  const std::string svg = timeline_svg(fixture->network, plan_of(*fixture, "all-to-all"), 0);
   expect_sound(svg);
   EXPECT_NE(svg.find("Of 40 islands, 8 of the clique"), std::string::npos);
-  const Plan plan = make_plan(floor->network, random_schedule(40, 2, 9));
-  expect_sound(timeline_svg(floor->network, plan, 1));
+  const Plan plan = make_plan(fixture->network, random_schedule(40, 2, 9));
+  expect_sound(timeline_svg(fixture->network, plan, 1));
 }
 
 }  // namespace

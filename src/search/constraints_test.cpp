@@ -12,20 +12,20 @@ namespace cotillion {
 namespace {
 
 using testing::example_map;
-using testing::floor_of;
+using testing::fixture_of;
 using ::testing::HasSubstr;
 using testing::random_map;
 using testing::random_schedule;
 
 // Rules keep references to what they were made of.
 struct Ruled {
-  std::unique_ptr<testing::Floor> floor;
+  std::unique_ptr<testing::MapFixture> fixture;
   Constraints constraints;
   Rules rules;
   Ruled(Map map, Constraints given, NetworkModelSettings settings = {})
-      : floor(floor_of(std::move(map), settings)),
+      : fixture(fixture_of(std::move(map), settings)),
         constraints(std::move(given)),
-        rules(floor->network, constraints) {}
+        rules(fixture->network, constraints) {}
   [[nodiscard]] bool allows(const std::vector<IslandId>& clique) const {
     return rules.allows(std::span<const IslandId>(clique));
   }

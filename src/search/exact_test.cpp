@@ -16,7 +16,7 @@
 namespace cotillion {
 namespace {
 
-using testing::floor_of;
+using testing::fixture_of;
 using testing::nine_cities;
 using testing::random_map;
 using testing::with_memory;
@@ -64,13 +64,13 @@ ExactResult exactly(const NetworkModel& network, const Rules& rules, const PlanS
 
 void expect_brute_force(Map map, const Constraints& constraints, PlanSettings settings,
                         int period_max, const std::string& where) {
-  const auto floor = floor_of(std::move(map));
-  const Rules rules(floor->network, constraints);
-  const auto best = brute_force(floor->network, rules, settings, period_max);
+  const auto fixture = fixture_of(std::move(map));
+  const Rules rules(fixture->network, constraints);
+  const auto best = brute_force(fixture->network, rules, settings, period_max);
   for (const Objective objective : kObjectives) {
     settings.objective = objective;
     const double expected = best[std::size_t(objective)];
-    const ExactResult found = exactly(floor->network, rules, settings, period_max);
+    const ExactResult found = exactly(fixture->network, rules, settings, period_max);
     const std::string what = where + ", " + std::string(to_name(objective));
     EXPECT_EQ(found.period_proven, period_max) << what;
     if (std::isinf(expected)) {
@@ -78,7 +78,7 @@ void expect_brute_force(Map map, const Constraints& constraints, PlanSettings se
       continue;
     }
     ASSERT_NEAR(found.best.value, expected, 1e-9 * expected) << what;
-    const Plan plan = make_plan(floor->network, found.best.schedule, settings);
+    const Plan plan = make_plan(fixture->network, found.best.schedule, settings);
     EXPECT_NEAR(plan.staleness().ps, expected, 1e-9 * expected) << what;
     EXPECT_TRUE(rules.allows(found.best.schedule)) << what;
     EXPECT_LE(int(found.best.schedule.rounds.size()), period_max) << what;
@@ -136,12 +136,12 @@ TEST(Exact, FindsWhatBruteForceFindsUnderEgressCapsSlackAndSteps) {
 }
 
 TEST(Exact, SaysSoWhenNothingAllowedEverSettles) {
-  const auto floor = floor_of(random_map(6, 4));
+  const auto fixture = fixture_of(random_map(6, 4));
   Constraints constraints;  // two halves that never meet
   for (IslandId a = 0; a < 3; ++a)
     for (IslandId b = 3; b < 6; ++b) constraints.apart.push_back({a, b});
-  const Rules rules(floor->network, constraints);
-  const ExactResult found = exactly(floor->network, rules, {}, 2);
+  const Rules rules(fixture->network, constraints);
+  const ExactResult found = exactly(fixture->network, rules, {}, 2);
   EXPECT_TRUE(std::isinf(found.best.value)) << found.best.value;
 }
 
@@ -163,11 +163,11 @@ TEST(Exact, NineCitiesAreCertified) {
   for (std::size_t k = 0; k < std::size(goldens);
        k += testing::kSanitized ? std::size(goldens) : 1) {
     const Golden& golden = goldens[k];
-    const auto floor = nine_cities(golden.memory);
+    const auto fixture = nine_cities(golden.memory);
     SearchSettings settings;
     settings.plan.objective = golden.objective;
     settings.steps = 3'000;
-    const SearchResult found = testing::alone(*floor, settings);
+    const SearchResult found = testing::alone(*fixture, settings);
     EXPECT_TRUE(found.certified);
     EXPECT_EQ(found.period_max, 3);
     EXPECT_NEAR(found.plan.staleness().ms(), golden.staleness_ms, 1e-4);
@@ -183,15 +183,15 @@ TEST(Exact, NineCitiesAreNeverWorseThanANamedSchedule) {
   for (std::size_t k = 0; k < std::size(kMegabytes);
        k += testing::kSanitized ? std::size(kMegabytes) : 1) {
     const std::int64_t megabytes = kMegabytes[k];
-    const auto floor = nine_cities({megabytes * 1'000'000});
+    const auto fixture = nine_cities({megabytes * 1'000'000});
     SearchSettings settings;
     settings.steps = 3'000;
-    const SearchResult found = testing::alone(*floor, settings);
+    const SearchResult found = testing::alone(*fixture, settings);
     ASSERT_TRUE(found.certified) << megabytes << " MB";
     for (const ScheduleName& name : schedule_names()) {
-      const auto named = named_schedule(name.name, floor->map, floor->routes);
+      const auto named = named_schedule(name.name, fixture->map, fixture->routes);
       if (!named) continue;
-      EXPECT_LE(found.plan.staleness(), make_plan(floor->network, *named).staleness())
+      EXPECT_LE(found.plan.staleness(), make_plan(fixture->network, *named).staleness())
           << name.name << ", " << megabytes << " MB";
     }
     EXPECT_LE(found.plan.staleness().ps, last * (1 + 1e-12)) << "more memory is no harm";

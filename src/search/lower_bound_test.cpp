@@ -19,9 +19,9 @@ namespace cotillion {
 namespace {
 
 using testing::example_map;
-using testing::Floor;
-using testing::floor_of;
+using testing::fixture_of;
 using testing::map_of;
+using testing::MapFixture;
 using testing::nine_cities;
 using testing::random_map;
 using testing::random_schedule;
@@ -41,8 +41,9 @@ struct Rounds {
   CliqueCache cache;
   std::vector<RoundState> states;
 
-  Rounds(const Floor& floor, const Rules& rules) : cache(floor.network, PlanSettings{}.fragments) {
-    for (const Round& round : every_round(floor.map.island_count()))
+  Rounds(const MapFixture& fixture, const Rules& rules)
+      : cache(fixture.network, PlanSettings{}.fragments) {
+    for (const Round& round : every_round(fixture.map.island_count()))
       if (rules.allows(round)) states.push_back(state_of(round, cache));
   }
 
@@ -105,11 +106,11 @@ TEST(LowerBound, NoScheduleOfOneOrTwoRoundsIsBetter) {
   for (std::uint64_t seed = 0; seed < 160; ++seed) {
     const int n = 2 + int(seed % 4);
     NetworkModelSettings settings{technologies[seed / 4 % 4], seed % 5 == 4};
-    const auto floor = floor_of(odd_map(n, seed), settings);
+    const auto fixture = fixture_of(odd_map(n, seed), settings);
     Constraints constraints;
     if (seed % 3 == 2) constraints.clique_max = 2 + int(seed % 2);
-    const Rules rules(floor->network, constraints);
-    const Rounds rounds(*floor, rules);
+    const Rules rules(fixture->network, constraints);
+    const Rounds rounds(*fixture, rules);
     for (const Objective objective : kObjectives) {
       PlanSettings plan;
       plan.objective = objective;
@@ -118,9 +119,9 @@ TEST(LowerBound, NoScheduleOfOneOrTwoRoundsIsBetter) {
         plan.step_time = RealDuration::from_ps(110e9);
         plan.whole_steps = true;
       }
-      const Score score(floor->network, plan);
+      const Score score(fixture->network, plan);
       const double best = rounds.best(score, n);
-      const LowerBound bound = lower_bound(floor->network, score, rules);
+      const LowerBound bound = lower_bound(fixture->network, score, rules);
       ASSERT_GT(bound.value.ps, 0);
       ASSERT_LE(bound.value.ps, best * (1 + 1e-9)) << "seed " << seed << ", " << n << " islands, "
                                                    << to_name(objective) << ": " << bound.reason;
@@ -136,12 +137,12 @@ TEST(LowerBound, NoScheduleMixesFasterThanAnyOfTheBoundsSays) {
   const Technology technologies[] = {{true, true}, {true, false}, {false, true}, {false, false}};
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const int n = 4 + int(seed % 6);
-    const auto floor = floor_of(odd_map(n, seed), {technologies[seed % 4], false});
+    const auto fixture = fixture_of(odd_map(n, seed), {technologies[seed % 4], false});
     const Constraints constraints;
-    const Rules rules(floor->network, constraints);
-    CliqueCache cache(floor->network, PlanSettings{}.fragments);
-    Gathering gathering(floor->network, rules, PlanSettings{}.fragments);
-    const Cuts cuts(floor->network, rules);
+    const Rules rules(fixture->network, constraints);
+    CliqueCache cache(fixture->network, PlanSettings{}.fragments);
+    Gathering gathering(fixture->network, rules, PlanSettings{}.fragments);
+    const Cuts cuts(fixture->network, rules);
     for (std::uint64_t draw = 0; draw < 30; ++draw) {
       const int period = 1 + int(draw % 4);
       const Schedule schedule = random_schedule(n, period, 1000 * seed + draw);
@@ -182,15 +183,15 @@ TEST(LowerBound, NoScheduleMixesFasterThanAnyOfTheBoundsSays) {
 
 TEST(LowerBound, SixIslandsHaveNoBetterScheduleOfTwoRounds) {
   for (std::uint64_t seed = 1000; seed < 1004; ++seed) {
-    const auto floor = floor_of(odd_map(6, seed));
+    const auto fixture = fixture_of(odd_map(6, seed));
     const Constraints constraints;
-    const Rules rules(floor->network, constraints);
-    const Rounds rounds(*floor, rules);
+    const Rules rules(fixture->network, constraints);
+    const Rounds rounds(*fixture, rules);
     for (const Objective objective : kObjectives) {
       PlanSettings plan;
       plan.objective = objective;
-      const Score score(floor->network, plan);
-      ASSERT_LE(lower_bound(floor->network, score, rules).value.ps,
+      const Score score(fixture->network, plan);
+      ASSERT_LE(lower_bound(fixture->network, score, rules).value.ps,
                 rounds.best(score, 6) * (1 + 1e-9))
           << "seed " << seed << ", " << to_name(objective);
     }
@@ -199,7 +200,7 @@ TEST(LowerBound, SixIslandsHaveNoBetterScheduleOfTwoRounds) {
 
 TEST(LowerBound, NineCitiesStayAboveIt) {
   const auto none = nine_cities({0});
-  const auto full = floor_of(example_map("nine-cities"));
+  const auto full = fixture_of(example_map("nine-cities"));
   const double paper_none = bound_of(none->network, Objective::kPaper).value.ms();
   const double paper_full = bound_of(full->network, Objective::kPaper).value.ms();
   const double squared_full = bound_of(full->network, Objective::kSquared).value.ms();
@@ -227,42 +228,42 @@ Map star_map(int islands) {
 
 TEST(LowerBound, IsReachedWhereTheNumberOfIslandsIsAPowerOfTheLargestClique) {
   // Serialisation 400 ms, flight 10 ms; cliques of three settle 27 islands in three rounds.
-  const auto floor = floor_of(star_map(27));
+  const auto fixture = fixture_of(star_map(27));
   Constraints threes;
   threes.clique_max = 3;
   const double area = (27.0 - 1) / 26 + (27.0 - 3) / 26 + (27.0 - 9) / 26;
-  const LowerBound bound = bound_of(floor->network, Objective::kPaper, threes);
+  const LowerBound bound = bound_of(fixture->network, Objective::kPaper, threes);
   EXPECT_NEAR(bound.area, area, 1e-12);
   EXPECT_NEAR(bound.value.ms(), 410 * (area + 0.5), 1e-6);
   const double squared = 1 + (27.0 / 3 - 1) / 26 + (27.0 / 9 - 1) / 26;
-  EXPECT_NEAR(bound_of(floor->network, Objective::kSquared, threes).value.ms(),
+  EXPECT_NEAR(bound_of(fixture->network, Objective::kSquared, threes).value.ms(),
               410 * (squared + 0.5), 1e-6);
 }
 
 TEST(LowerBound, SmallerCliquesRaiseIt) {
-  const auto floor = floor_of(example_map("geant"));
+  const auto fixture = fixture_of(example_map("geant"));
   double last = kInfinity;
   for (const int most : {2, 3, 4, 6, 9, 64}) {
     Constraints constraints;
     constraints.clique_max = most;
-    const double value = bound_of(floor->network, Objective::kPaper, constraints).value.ps;
+    const double value = bound_of(fixture->network, Objective::kPaper, constraints).value.ps;
     EXPECT_LE(value, last * (1 + 1e-9));
     last = value;
   }
 }
 
 TEST(LowerBound, IsInfiniteWhereNobodyMayMeet) {
-  const auto floor = floor_of(example_map("nine-cities"));
+  const auto fixture = fixture_of(example_map("nine-cities"));
   Constraints alone;
   alone.clique_max = 1;
-  EXPECT_TRUE(std::isinf(bound_of(floor->network, Objective::kPaper, alone).value.ps));
+  EXPECT_TRUE(std::isinf(bound_of(fixture->network, Objective::kPaper, alone).value.ps));
 }
 
 TEST(LowerBound, WithoutMulticastOrEdgesItIsHigher) {
   const Map map = example_map("nine-cities");
   const auto bound = [&](Technology technology) {
-    const auto floor = floor_of(map, {technology, false});
-    return bound_of(floor->network, Objective::kPaper).value.ps;
+    const auto fixture = fixture_of(map, {technology, false});
+    return bound_of(fixture->network, Objective::kPaper).value.ps;
   };
   EXPECT_LT(bound({true, true}), bound({true, false}));
   EXPECT_LT(bound({true, true}), bound({false, true}));
@@ -270,12 +271,12 @@ TEST(LowerBound, WithoutMulticastOrEdgesItIsHigher) {
 }
 
 TEST(LowerBound, PinnedRoundsAreAsLongAsTheyAre) {
-  const auto floor = floor_of(example_map("nine-cities"));
+  const auto fixture = fixture_of(example_map("nine-cities"));
   Constraints constraints;
   constraints.clique_max = 4;
   constraints.pinned.push_back(completed({{{0, 1, 2, 3, 4, 5, 6, 7, 8}, {}}}, 9));
   // All-to-all is larger than cliques may be otherwise, and takes 676.2 ms.
-  const LowerBound bound = bound_of(floor->network, Objective::kPaper, constraints);
+  const LowerBound bound = bound_of(fixture->network, Objective::kPaper, constraints);
   EXPECT_GE(bound.value.ms(), 1014.2);
   EXPECT_LE(bound.value.ms(), 1014.3 + 1e-3);
 }
@@ -298,8 +299,8 @@ Map dumbbell(int side) {
 TEST(LowerBound, ThinCutsHoldBackWhatCliquesWouldAllow) {
   // While one stream at a time crosses each way, half an island's mass moves in a round: sixteen
   // halves of a quarter of the islands. Cliques alone would settle in two rounds or three.
-  const auto floor = floor_of(dumbbell(16));
-  const LowerBound bound = bound_of(floor->network, Objective::kPaper);
+  const auto fixture = fixture_of(dumbbell(16));
+  const LowerBound bound = bound_of(fixture->network, Objective::kPaper);
   EXPECT_GT(bound.area, 2.5);
   EXPECT_NE(bound.reason.find("exchange at most"), std::string::npos) << bound.reason;
 }

@@ -13,29 +13,29 @@
 namespace cotillion {
 namespace {
 
-using testing::floor_of;
+using testing::fixture_of;
 using testing::random_map;
 using testing::random_schedule;
 
-Neighbourhood neighbourhood_of(const testing::Floor& floor) {
+Neighbourhood neighbourhood_of(const testing::MapFixture& fixture) {
   const Constraints none;
-  const Rules rules(floor.network, none);
-  return Neighbourhood(PairPrices(floor.network, rules, 8), floor.map.island_count());
+  const Rules rules(fixture.network, none);
+  return Neighbourhood(PairPrices(fixture.network, rules, 8), fixture.map.island_count());
 }
 
 TEST(Moves, PutTheSameIslandsIntoOtherCliques) {
   std::map<std::pair<std::size_t, std::size_t>, int> kinds;  // groups gone, cliques fresh
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const int n = 2 + int(seed % 14);
-    const auto floor = floor_of(random_map(n, seed));
-    CliqueCache cache(floor->network, 8);
-    const Neighbourhood neighbourhood = neighbourhood_of(*floor);
+    const auto fixture = fixture_of(random_map(n, seed));
+    CliqueCache cache(fixture->network, 8);
+    const Neighbourhood neighbourhood = neighbourhood_of(*fixture);
     Random random(seed);
     const RoundState round = state_of(random_schedule(n, 1, seed).rounds[0], cache);
     Move move;
     for (int step = 0; step < 200; ++step) {
       const int around = int(random.between(-1, round.groups.count() - 1));
-      if (!draw_move(round, neighbourhood, around, floor->network, random, move)) continue;
+      if (!draw_move(round, neighbourhood, around, fixture->network, random, move)) continue;
       if (around >= 0) {
         ASSERT_EQ(std::count(move.gone.begin(), move.gone.end(), around), 1) << "seed " << seed;
       }
@@ -66,9 +66,9 @@ TEST(Moves, PutTheSameIslandsIntoOtherCliques) {
 
 TEST(Moves, ReachEveryPartition) {
   const int n = 5;
-  const auto floor = floor_of(random_map(n, 1));
-  CliqueCache cache(floor->network, 8);
-  const Neighbourhood neighbourhood = neighbourhood_of(*floor);
+  const auto fixture = fixture_of(random_map(n, 1));
+  CliqueCache cache(fixture->network, 8);
+  const Neighbourhood neighbourhood = neighbourhood_of(*fixture);
   Random random(7);
   RoundState round = state_of(completed({}, n), cache), next;
   std::set<std::vector<std::vector<IslandId>>> seen;
@@ -77,7 +77,7 @@ TEST(Moves, ReachEveryPartition) {
     std::vector<std::vector<IslandId>> partition;
     for (const Clique& clique : round_of(round).cliques) partition.push_back(clique.islands);
     seen.insert(partition);
-    if (!draw_move(round, neighbourhood, -1, floor->network, random, move)) continue;
+    if (!draw_move(round, neighbourhood, -1, fixture->network, random, move)) continue;
     ASSERT_TRUE(replace(round, move.gone, move.fresh, 1e18, cache, next));
     std::swap(round, next);
   }
@@ -85,12 +85,12 @@ TEST(Moves, ReachEveryPartition) {
 }
 
 TEST(Moves, PartnersAreAnyoneElseAndTheCheapMoreOften) {
-  const auto floor = floor_of(random_map(30, 4));
-  const Neighbourhood neighbourhood = neighbourhood_of(*floor);
+  const auto fixture = fixture_of(random_map(30, 4));
+  const Neighbourhood neighbourhood = neighbourhood_of(*fixture);
   Random random(3);
   const Constraints none;
-  const Rules rules(floor->network, none);
-  const PairPrices pairs(floor->network, rules, 8);
+  const Rules rules(fixture->network, none);
+  const PairPrices pairs(fixture->network, rules, 8);
   const auto price = [&](IslandId other) { return pairs.price(0, other); };
   std::vector<IslandId> by_price;
   for (IslandId i = 1; i < 30; ++i) by_price.push_back(i);
@@ -104,13 +104,13 @@ TEST(Moves, PartnersAreAnyoneElseAndTheCheapMoreOften) {
 }
 
 TEST(Moves, OneIslandHasNone) {
-  const auto floor = floor_of(random_map(1, 1));
-  CliqueCache cache(floor->network, 8);
-  const Neighbourhood neighbourhood = neighbourhood_of(*floor);
+  const auto fixture = fixture_of(random_map(1, 1));
+  CliqueCache cache(fixture->network, 8);
+  const Neighbourhood neighbourhood = neighbourhood_of(*fixture);
   Random random(1);
   Move move;
   const RoundState round = state_of(completed({}, 1), cache);
-  EXPECT_FALSE(draw_move(round, neighbourhood, -1, floor->network, random, move));
+  EXPECT_FALSE(draw_move(round, neighbourhood, -1, fixture->network, random, move));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace cotillion {
 namespace {
 
-using testing::floor_of;
+using testing::fixture_of;
 using testing::random_map;
 
 PlanSettings by(Objective objective) {
@@ -20,12 +20,12 @@ PlanSettings by(Objective objective) {
 }
 
 TEST(PartitionTable, OneTwoAndThreeRoundsLeaveWhatMixingSays) {
-  const auto floor = floor_of(random_map(5, 3));
+  const auto fixture = fixture_of(random_map(5, 3));
   const Constraints none;
-  const Rules rules(floor->network, none);
+  const Rules rules(fixture->network, none);
   for (const Objective objective : {Objective::kPaper, Objective::kSquared}) {
-    const Score score(floor->network, by(objective));
-    const PartitionTable table(floor->network, score, rules);
+    const Score score(fixture->network, by(objective));
+    const PartitionTable table(fixture->network, score, rules);
     const auto curve_of = [&](const Partition& x, const Partition& y, const Partition& z) {
       // Everybody meets in the end, so that the curve exists; whoever is born then meets x first.
       const Round everybody = completed({{{0, 1, 2, 3, 4}, {}}}, 5);
@@ -46,14 +46,14 @@ TEST(PartitionTable, OneTwoAndThreeRoundsLeaveWhatMixingSays) {
 }
 
 TEST(PartitionTable, HoldsWhatRulesAllowAndWhatIsPinnedShortestFirst) {
-  const auto floor = floor_of(random_map(5, 3));
+  const auto fixture = fixture_of(random_map(5, 3));
   Constraints constraints;
   constraints.clique_max = 2;
-  const Score score(floor->network, by(Objective::kPaper));
-  const PartitionTable pairs(floor->network, score, Rules(floor->network, constraints));
+  const Score score(fixture->network, by(Objective::kPaper));
+  const PartitionTable pairs(fixture->network, score, Rules(fixture->network, constraints));
   EXPECT_EQ(pairs.allowed(), 26);  // matchings of five islands
   constraints.pinned = {completed({{{0, 1, 2}, {}}}, 5)};
-  const PartitionTable table(floor->network, score, Rules(floor->network, constraints));
+  const PartitionTable table(fixture->network, score, Rules(fixture->network, constraints));
   EXPECT_EQ(table.allowed(), 27);
   ASSERT_EQ(table.count(), 27);
   for (int x = 1; x < table.count(); ++x) EXPECT_LE(table[x - 1].length, table[x].length);

@@ -14,7 +14,7 @@
 namespace cotillion {
 namespace {
 
-using testing::floor_of;
+using testing::fixture_of;
 using testing::random_map;
 using testing::random_schedule;
 
@@ -38,20 +38,20 @@ Map uneven_map(int islands, std::uint64_t seed) {
   return map;
 }
 
-// A floor with a cache and its settings, all from a seed.
+// A map with a cache and its settings, all from a seed.
 struct Setting {
-  std::unique_ptr<testing::Floor> floor;
+  std::unique_ptr<testing::MapFixture> fixture;
   CliqueCache cache;
   int n;
   explicit Setting(std::uint64_t seed)
-      : floor(floor_of(uneven_map(2 + int(seed % 9), seed),
-                       {kTechnologies[seed % 4], seed % 7 == 6})),
-        cache(floor->network, PlanSettings{}.fragments),
-        n(floor->map.island_count()) {}
+      : fixture(fixture_of(uneven_map(2 + int(seed % 9), seed),
+                           {kTechnologies[seed % 4], seed % 7 == 6})),
+        cache(fixture->network, PlanSettings{}.fragments),
+        n(fixture->map.island_count()) {}
   [[nodiscard]] Neighbourhood neighbourhood() const {
     const Constraints none;
-    const Rules rules(floor->network, none);
-    return Neighbourhood(PairPrices(floor->network, rules, PlanSettings{}.fragments), n);
+    const Rules rules(fixture->network, none);
+    return Neighbourhood(PairPrices(fixture->network, rules, PlanSettings{}.fragments), n);
   }
   [[nodiscard]] Round round(std::uint64_t seed) const {
     return random_schedule(n, 1, seed).rounds[0];
@@ -82,7 +82,7 @@ TEST(RoundState, PricesAreThoseOfThePlan) {
     Setting setting(seed);
     const Round round = setting.round(seed);
     const RoundState state = state_of(round, setting.cache);
-    const Plan plan = make_plan(setting.floor->network, {"", {round}});
+    const Plan plan = make_plan(setting.fixture->network, {"", {round}});
     for (std::size_t c = 0; c < round.cliques.size(); ++c) {
       const PlannedClique& planned = plan.rounds[0].cliques[c];
       ASSERT_EQ(std::isfinite(state.costs[c].price), planned.feasible) << "seed " << seed;
@@ -113,9 +113,9 @@ TEST(RoundState, ReplacingCliquesEqualsStartingAfresh) {
     Move move;
     for (int step = 0; step < 60; ++step) {
       const std::string where = "seed " + std::to_string(seed) + ", step " + std::to_string(step);
-      if (!draw_move(state, neighbourhood, -1, setting.floor->network, random, move)) continue;
+      if (!draw_move(state, neighbourhood, -1, setting.fixture->network, random, move)) continue;
       ASSERT_TRUE(replace(state, move.gone, move.fresh, kInfinity, setting.cache, next)) << where;
-      CliqueCache other(setting.floor->network, PlanSettings{}.fragments);
+      CliqueCache other(setting.fixture->network, PlanSettings{}.fragments);
       ASSERT_NO_FATAL_FAILURE(expect_same(next, state_of(round_of(next), other), where));
       std::swap(state, next);
     }
@@ -148,7 +148,7 @@ TEST(RoundState, ReplacingIsRefusedExactlyWhenThePriceIsTooHigh) {
     RoundState state = state_of(setting.round(seed), setting.cache), next, limited;
     Move move;
     for (int step = 0; step < 30; ++step) {
-      if (!draw_move(state, neighbourhood, -1, setting.floor->network, random, move)) continue;
+      if (!draw_move(state, neighbourhood, -1, setting.fixture->network, random, move)) continue;
       ASSERT_TRUE(replace(state, move.gone, move.fresh, kInfinity, setting.cache, next));
       // Just at the price, just below it, and anywhere.
       const double price = next.price;
@@ -186,8 +186,8 @@ TEST(CliqueCache, AnswersDoNotDependOnWhatIsInIt) {
 }
 
 TEST(CliqueCache, HoldsThousandsOfCliquesApart) {
-  const auto floor = floor_of(random_map(14, 3));
-  CliqueCache cache(floor->network, 8);
+  const auto fixture = fixture_of(random_map(14, 3));
+  CliqueCache cache(fixture->network, 8);
   std::vector<KnownClique*> known;
   for (int pass = 0; pass < 2; ++pass)
     for (unsigned set = 1; set < 1u << 14; ++set) {

@@ -35,7 +35,7 @@ Map map_of_size(int islands) {
 
 // A map with the best of a few seeds, from which walks begin.
 struct SearchCase {
-  std::unique_ptr<testing::Floor> floor;
+  std::unique_ptr<testing::MapFixture> fixture;
   Constraints constraints;
   PlanSettings settings;
   Rules rules;
@@ -46,12 +46,12 @@ struct SearchCase {
   Schedule start;
 
   explicit SearchCase(int islands)
-      : floor(testing::floor_of(map_of_size(islands))),
-        rules(floor->network, constraints),
-        score(floor->network, settings),
-        pairs(floor->network, rules, settings.fragments),
+      : fixture(testing::fixture_of(map_of_size(islands))),
+        rules(fixture->network, constraints),
+        score(fixture->network, settings),
+        pairs(fixture->network, rules, settings.fragments),
         neighbourhood(pairs, islands),
-        cache(floor->network, settings.fragments) {
+        cache(fixture->network, settings.fragments) {
     Random random(1);
     double best = kInfinity;
     for (const Seed& seed : make_seeds(pairs, rules, kAnnealedPeriod, cache, random)) {
@@ -100,7 +100,7 @@ struct Changes {
   std::vector<Change> list;
 
   explicit Changes(SearchCase& here) {
-    const int n = here.floor->map.island_count(), wanted = n >= 1000 ? 4 : 64;
+    const int n = here.fixture->map.island_count(), wanted = n >= 1000 ? 4 : 64;
     for (const Round& round : here.start.rounds) rounds.push_back(state_of(round, here.cache));
     for (const RoundState& round : rounds) groups.push_back(&round.groups);
     AreaMeter meter(n, false, AreaMeter::Care::kSearch);
@@ -110,7 +110,7 @@ struct Changes {
     while (int(list.size()) < wanted) {
       Change change{int(random.between(0, std::int64_t(rounds.size()) - 1)), {}, here.start};
       const RoundState& round = rounds[change.round];
-      if (!draw_move(round, here.neighbourhood, -1, here.floor->network, random, change.move) ||
+      if (!draw_move(round, here.neighbourhood, -1, here.fixture->network, random, change.move) ||
           !replace(round, change.move.gone, change.move.fresh, 1e18, here.cache, next))
         continue;
       change.schedule.rounds[change.round] = round_of(next);
@@ -215,7 +215,7 @@ void plain(benchmark::State& state) {
   std::size_t k = 0;
   for (auto _ : state) {
     const Change& change = changes.list[k++ % changes.list.size()];
-    const double price = plain_price(here.floor->network, change.schedule, scratch);
+    const double price = plain_price(here.fixture->network, change.schedule, scratch);
     const double area = plain_area(change.schedule, n);
     state.PauseTiming();  // both ways must have evaluated the same thing
     RoundState next;
@@ -238,11 +238,12 @@ BENCHMARK(plain)->Arg(1000)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 // All schedules of nine cities of up to three rounds, from nothing to a certificate.
 void certify_nine_cities(benchmark::State& state) {
-  const auto floor = testing::nine_cities({state.range(0)});
+  const auto fixture = testing::nine_cities({state.range(0)});
   SearchSettings settings;
   settings.steps = 10'000;
   Alone alone;
-  for (auto _ : state) benchmark::DoNotOptimize(search(floor->network, settings, alone).certified);
+  for (auto _ : state)
+    benchmark::DoNotOptimize(search(fixture->network, settings, alone).certified);
 }
 BENCHMARK(certify_nine_cities)->Arg(0)->Arg(32'000'000'000)->Unit(benchmark::kMillisecond);
 

@@ -14,8 +14,8 @@ namespace cotillion {
 namespace {
 
 using testing::alone;
-using testing::Floor;
-using testing::floor_of;
+using testing::fixture_of;
+using testing::MapFixture;
 using testing::nine_cities;
 using testing::random_map;
 
@@ -51,7 +51,7 @@ class Backwards : public Workers {
 };
 
 // Islands around a router, all alike, and nothing in the way: only mixing matters.
-std::unique_ptr<Floor> star_floor(int islands) {
+std::unique_ptr<MapFixture> star_fixture(int islands) {
   Map map;
   map.name = fmt::format("star of {}", islands);
   map.payload = {1'000'000'000};
@@ -63,7 +63,7 @@ std::unique_ptr<Floor> star_floor(int islands) {
     const Duration flight{10'000'000'000};
     map.links.push_back({{i, PlaceId(islands)}, {flight, flight}, {{1e15}, {1e15}}});
   }
-  return floor_of(std::move(map));
+  return fixture_of(std::move(map));
 }
 
 SearchSettings annealing(std::int64_t steps, std::uint64_t seed = 1) {
@@ -75,20 +75,20 @@ SearchSettings annealing(std::int64_t steps, std::uint64_t seed = 1) {
 }
 
 TEST(Search, TheAnswerDependsOnSeedAndStepsNotOnWhoWorks) {
-  const auto small = testing::kSanitized ? floor_of(random_map(7, 6)) : nine_cities(kNone);
-  const auto large = floor_of(random_map(24, 6));
-  for (const Floor* floor : {small.get(), large.get()})
+  const auto small = testing::kSanitized ? fixture_of(random_map(7, 6)) : nine_cities(kNone);
+  const auto large = fixture_of(random_map(24, 6));
+  for (const MapFixture* fixture : {small.get(), large.get()})
     for (const bool exact : {true, false}) {
       SearchSettings settings = annealing(12'000, 7);
       settings.exact = exact;
       settings.frontier_points = exact ? 0 : 3;
-      const SearchResult one = alone(*floor, settings);
+      const SearchResult one = alone(*fixture, settings);
       ASSERT_TRUE(one.found);
       Threads two(2);
       Backwards backwards;
       for (Workers* workers : {static_cast<Workers*>(&two), static_cast<Workers*>(&backwards)}) {
-        const SearchResult other = search(floor->network, settings, *workers);
-        EXPECT_EQ(one.schedule.rounds, other.schedule.rounds) << floor->map.name;
+        const SearchResult other = search(fixture->network, settings, *workers);
+        EXPECT_EQ(one.schedule.rounds, other.schedule.rounds) << fixture->map.name;
         EXPECT_EQ(one.plan.staleness(), other.plan.staleness());
         EXPECT_EQ(one.bound, other.bound);
         EXPECT_EQ(one.evaluated, other.evaluated);
@@ -104,10 +104,10 @@ TEST(Search, TheAnswerDependsOnSeedAndStepsNotOnWhoWorks) {
 
 TEST(Search, AnnealingAloneReachesTheCertifiedOptimumOfNineCities) {
   for (const auto& [memory, best_ms] : {std::pair(kNone, 1231.2000), {kV80, 967.6095}}) {
-    const auto floor = nine_cities(memory);
+    const auto fixture = nine_cities(memory);
     int reached = 0;
     for (std::uint64_t seed = 1; seed <= (testing::kSanitized ? 1 : 10); ++seed) {
-      const SearchResult found = alone(*floor, annealing(60'000, seed));
+      const SearchResult found = alone(*fixture, annealing(60'000, seed));
       EXPECT_FALSE(found.certified);
       reached += found.plan.staleness().ms() <= best_ms + 1e-4 ? 1 : 0;
     }
@@ -123,10 +123,10 @@ TEST(Search, MixesAsWellAsIsKnownToBePossible) {
   for (const Known& known :
        {Known{10, 3, 2.21}, Known{12, 3, 2.23}, Known{15, 3, 2.45}, Known{20, 4, 2.13}}) {
     if (testing::kSanitized && known.islands > 10) continue;
-    const auto floor = star_floor(known.islands);
+    const auto fixture = star_fixture(known.islands);
     SearchSettings settings = annealing(400'000);
     settings.constraints.clique_max = known.clique_max;
-    const SearchResult found = alone(*floor, settings);
+    const SearchResult found = alone(*fixture, settings);
     ASSERT_TRUE(found.found);
     EXPECT_LE(found.plan.mixing.area, known.area) << known.islands << " by " << known.clique_max;
     EXPECT_LE(found.bound, found.plan.staleness());
@@ -136,12 +136,12 @@ TEST(Search, MixesAsWellAsIsKnownToBePossible) {
 }
 
 TEST(Search, StopsSoonWhenAskedAndKeepsWhatItHas) {
-  const auto floor = floor_of(random_map(20, 8));
+  const auto fixture = fixture_of(random_map(20, 8));
   for (const int timeout : {0, 100, 400}) {
     std::atomic<int> asked{0};
     SearchSettings settings = annealing(1'000'000'000);
     settings.stop = [&] { return ++asked > timeout; };
-    const SearchResult found = alone(*floor, settings);
+    const SearchResult found = alone(*fixture, settings);
     EXPECT_TRUE(found.stopped);
     EXPECT_LT(asked, timeout + 400);
     EXPECT_LT(found.evaluated, 1'000'000);
@@ -152,7 +152,7 @@ TEST(Search, StopsSoonWhenAskedAndKeepsWhatItHas) {
 }
 
 TEST(Search, ProgressOnlyEverImproves) {
-  const auto floor = floor_of(random_map(16, 3));
+  const auto fixture = fixture_of(random_map(16, 3));
   for (const int threads : {1, 2}) {
     SearchSettings settings = annealing(60'000);
     std::mutex mutex;
@@ -162,7 +162,7 @@ TEST(Search, ProgressOnlyEverImproves) {
       told.push_back(progress);
     };
     Threads workers(threads);
-    const SearchResult found = search(floor->network, settings, workers);
+    const SearchResult found = search(fixture->network, settings, workers);
     ASSERT_GT(told.size(), 10u);
     for (std::size_t k = 1; k < told.size(); ++k) {
       ASSERT_LE(told[k].incumbent, told[k - 1].incumbent) << told[k].doing;
@@ -180,25 +180,26 @@ TEST(Search, ProgressOnlyEverImproves) {
 }
 
 TEST(Search, WhatIsResumedIsNeverMadeWorse) {
-  const auto floor = floor_of(testing::example_map("geant"));
+  const auto fixture = fixture_of(testing::example_map("geant"));
   SearchSettings settings = annealing(30'000);
-  const SearchResult first = alone(*floor, settings);
+  const SearchResult first = alone(*fixture, settings);
   settings.steps = 60;
   settings.seed = 2;
-  EXPECT_LT(first.plan.staleness(), alone(*floor, settings).plan.staleness());
+  EXPECT_LT(first.plan.staleness(), alone(*fixture, settings).plan.staleness());
   settings.starts = {first.schedule};
-  EXPECT_LE(alone(*floor, settings).plan.staleness().ps, first.plan.staleness().ps * (1 + 1e-12));
+  EXPECT_LE(alone(*fixture, settings).plan.staleness().ps, first.plan.staleness().ps * (1 + 1e-12));
 }
 
 TEST(Search, IsNoWorseThanAnySeedOrNamedSchedule) {
-  const auto floor = floor_of(random_map(15, 5));
-  const SearchResult found = alone(*floor, annealing(20'000));
+  const auto fixture = fixture_of(random_map(15, 5));
+  const SearchResult found = alone(*fixture, annealing(20'000));
   ASSERT_FALSE(found.families.empty());
   for (const SeedScore& family : found.families)
     EXPECT_LE(found.plan.staleness().ps, family.staleness.ps * (1 + 1e-4)) << family.family;
   for (const ScheduleName& name : schedule_names())
-    if (const auto named = named_schedule(name.name, floor->map, floor->routes)) {
-      EXPECT_LE(found.plan.staleness(), make_plan(floor->network, *named).staleness()) << name.name;
+    if (const auto named = named_schedule(name.name, fixture->map, fixture->routes)) {
+      EXPECT_LE(found.plan.staleness(), make_plan(fixture->network, *named).staleness())
+          << name.name;
     }
   EXPECT_LE(found.bound, found.plan.staleness());
   EXPECT_GE(found.gap(), 0);

@@ -17,7 +17,7 @@
 namespace cotillion {
 namespace {
 
-using testing::floor_of;
+using testing::fixture_of;
 using testing::random_schedule;
 
 // The slow clear reference: all of Φ in long double, every phase followed until nothing is left.
@@ -98,17 +98,17 @@ TEST(SurvivalTail, KeepsItsPromiseOnRandomSchedules) {
 TEST(SurvivalTail, KeepsItsPromiseWhereAnAnnealerWalks) {
   Errors errors;
   for (const int n : {9, 25, 40, 100}) {
-    const auto floor = floor_of(n == 9    ? testing::example_map("nine-cities")
-                                : n == 40 ? testing::example_map("geant")
-                                          : generate_map(n, 1));
+    const auto fixture = fixture_of(n == 9    ? testing::example_map("nine-cities")
+                                    : n == 40 ? testing::example_map("geant")
+                                              : generate_map(n, 1));
     const Constraints constraints;
     const PlanSettings settings;
-    const Rules rules(floor->network, constraints);
-    const Score score(floor->network, settings);
-    const PairPrices pairs(floor->network, rules, settings.fragments);
+    const Rules rules(fixture->network, constraints);
+    const Score score(fixture->network, settings);
+    const PairPrices pairs(fixture->network, rules, settings.fragments);
     const Neighbourhood neighbourhood(pairs, n);
-    CliqueCache cache(floor->network, settings.fragments);
-    const auto start = named_schedule("grid", floor->map, floor->routes);
+    CliqueCache cache(fixture->network, settings.fragments);
+    const auto start = named_schedule("grid", fixture->map, fixture->routes);
     ASSERT_TRUE(start.has_value());
     Walker walker(rules, score, neighbourhood, cache);
     ASSERT_TRUE(walker.begin(*start));

@@ -109,9 +109,9 @@ TEST(Partitions, GiveTheSameBytesOnRandomMaps) {
     const int islands = 3 + int(seed % 6);
     Map map = testing::with_memory(testing::random_map(islands, seed), kAmpleMemory);
     map.payload = {1'000'000};
-    const auto floor = testing::floor_of(std::move(map));
+    const auto fixture = testing::fixture_of(std::move(map));
     const PlanFile plan =
-        testing::plan_file(*floor, testing::random_schedule(islands, 2, seed), PlanSettings{});
+        testing::plan_file(*fixture, testing::random_schedule(islands, 2, seed), PlanSettings{});
     if (!plan.plan.feasible) continue;
     SimulationSettings settings;
     settings.rounds = 3;

@@ -34,9 +34,9 @@ TEST(Gigabyte, TheBestScheduleOfTheSearchIsPlayedAsPlanned) {
   for (const Bytes memory : {Bytes{0}, kPlenty}) {
     Map map = testing::with_memory(testing::example_map("nine-cities"), memory);
     map.payload = kGigabyte;
-    const auto floor = testing::floor_of(std::move(map));
-    const SearchResult found = testing::alone(*floor, {});
-    expect_played_as_planned(testing::plan_file(*floor, found.schedule));
+    const auto fixture = testing::fixture_of(std::move(map));
+    const SearchResult found = testing::alone(*fixture, {});
+    expect_played_as_planned(testing::plan_file(*fixture, found.schedule));
   }
 }
 

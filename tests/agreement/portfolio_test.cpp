@@ -155,8 +155,8 @@ class Portfolios : public ::testing::TestWithParam<std::tuple<std::string, Excha
 
 TEST_P(Portfolios, StatesAreThePortfolioOfGenerations) {
   const auto& [name, exchange, element] = GetParam();
-  const auto floor = testing::floor_of(testing::example_map("nine-cities"));
-  const auto schedule = named_schedule(name, floor->map, floor->routes);
+  const auto fixture = testing::fixture_of(testing::example_map("nine-cities"));
+  const auto schedule = named_schedule(name, fixture->map, fixture->routes);
   ASSERT_TRUE(schedule.has_value());
   Portfolio portfolio(*schedule, 9, element, exchange);
   portfolio.play(20261115);

@@ -37,12 +37,12 @@ std::string test_name(const ::testing::TestParamInfo<Example>& info) {
 }
 
 Plan pairs_plan(const Map& map) {
-  const auto floor = testing::floor_of(map);
-  const auto schedule = named_schedule("pairs", floor->map, floor->routes);
+  const auto fixture = testing::fixture_of(map);
+  const auto schedule = named_schedule("pairs", fixture->map, fixture->routes);
   EXPECT_TRUE(schedule.has_value());
   PlanSettings settings;
   settings.step_time = Duration{169'000'000'000};
-  return make_plan(floor->network, *schedule, settings);
+  return make_plan(fixture->network, *schedule, settings);
 }
 
 class ImportedExample : public ::testing::TestWithParam<Example> {};

@@ -16,8 +16,8 @@
 namespace cotillion {
 namespace {
 
-using testing::Floor;
-using testing::floor_of;
+using testing::fixture_of;
+using testing::MapFixture;
 
 constexpr Bytes kNoMemory{0}, kMemoryOfV80{32'000'000'000};
 
@@ -147,30 +147,30 @@ void expect_same(const Plan& made, const Plan& read) {
 }
 
 // Written, read, compared, and written again.
-void expect_round_trip(const Floor& floor, const Schedule& schedule,
+void expect_round_trip(const MapFixture& fixture, const Schedule& schedule,
                        const PlanSettings& settings = {}) {
-  const Plan plan = make_plan(floor.network, schedule, settings);
-  const std::string text = to_json(floor.network, plan, kMadeBy).dump(1);
+  const Plan plan = make_plan(fixture.network, schedule, settings);
+  const std::string text = to_json(fixture.network, plan, kMadeBy).dump(1);
   const auto file = read_plan(text, "plan.json");
   if (!file) {
     for (const Diagnostic& diagnostic : file.error()) ADD_FAILURE() << to_text(diagnostic);
     return;
   }
-  expect_same(floor.map, file->map);
+  expect_same(fixture.map, file->map);
   expect_same(plan, file->plan);
-  for (IslandId i = 0; i < floor.map.island_count(); ++i) {
-    const Ingress made = ingress_of(floor.network, i), &read = file->ingress[i];
+  for (IslandId i = 0; i < fixture.map.island_count(); ++i) {
+    const Ingress made = ingress_of(fixture.network, i), &read = file->ingress[i];
     EXPECT_EQ(std::tie(read.edge, read.from, read.lanes, read.latency),
               std::tie(made.edge, made.from, made.lanes, made.latency));
   }
   EXPECT_EQ(schedule_of(file->plan).rounds, schedule.rounds);
   EXPECT_EQ(file->made_by.seed, kMadeBy.seed);
-  const Floor again(file->map, file->plan.network);
+  const MapFixture again(file->map, file->plan.network);
   EXPECT_EQ(to_json(again.network, file->plan, file->made_by).dump(1), text);
 }
 
-Schedule schedule_named(const Floor& floor, const char* name) {
-  auto schedule = named_schedule(name, floor.map, floor.routes);
+Schedule schedule_named(const MapFixture& fixture, const char* name) {
+  auto schedule = named_schedule(name, fixture.map, fixture.routes);
   EXPECT_TRUE(schedule) << name;
   return *schedule;
 }
@@ -180,21 +180,21 @@ TEST(PlanLoader, NineCitiesComeBackAsTheyWere) {
     for (const char* name : {"triangles", "grid", "pairs", "regional", "all-to-all"})
       for (const bool ships_state : {false, true}) {
         SCOPED_TRACE(fmt::format("{} with {} bytes", name, memory.count));
-        const auto floor = testing::nine_cities(memory, {{}, ships_state});
+        const auto fixture = testing::nine_cities(memory, {{}, ships_state});
         PlanSettings settings;
         settings.slack = RealDuration::from_ps(1e9 / 3);
         settings.step_time = Duration{169'000'000'000};
-        expect_round_trip(*floor, schedule_named(*floor, name), settings);
+        expect_round_trip(*fixture, schedule_named(*fixture, name), settings);
       }
   // Everyone at once without memory cannot be done: that is a plan too.
-  const auto floor = testing::nine_cities(kNoMemory);
-  EXPECT_FALSE(make_plan(floor->network, schedule_named(*floor, "all-to-all")).feasible);
+  const auto fixture = testing::nine_cities(kNoMemory);
+  EXPECT_FALSE(make_plan(fixture->network, schedule_named(*fixture, "all-to-all")).feasible);
 }
 
 TEST(PlanLoader, ARealNetworkComesBackAsItWas) {
-  const auto floor = floor_of(testing::example_map("geant"));
-  expect_round_trip(*floor, schedule_named(*floor, "all-to-all"));
-  expect_round_trip(*floor, schedule_named(*floor, "pairs"));
+  const auto fixture = fixture_of(testing::example_map("geant"));
+  expect_round_trip(*fixture, schedule_named(*fixture, "all-to-all"));
+  expect_round_trip(*fixture, schedule_named(*fixture, "pairs"));
 }
 
 // One edge at a router serves two islands, one stands beside another island, one island has none.
@@ -219,29 +219,30 @@ aggregators = [{ at = "hub", serves = ["N", "S"], memory = "10MB" }, { at = "N",
 TEST(PlanLoader, EdgesAwayFromTheirIslandsKeepTheirWayIn) {
   for (const bool multicast : {true, false})
     for (const bool aggregation : {true, false}) {
-      const auto floor = floor_of(testing::map_of(kFarEdges), {{multicast, aggregation}, true});
+      const auto fixture = fixture_of(testing::map_of(kFarEdges), {{multicast, aggregation}, true});
       for (std::uint64_t seed = 1; seed < 20; ++seed)
-        expect_round_trip(*floor, testing::random_schedule(4, 3, seed));
+        expect_round_trip(*fixture, testing::random_schedule(4, 3, seed));
     }
-  const auto floor = floor_of(testing::map_of(kFarEdges));
-  const Map& map = floor->map;
-  const Ingress into_south = ingress_of(floor->network, 2);
+  const auto fixture = fixture_of(testing::map_of(kFarEdges));
+  const Map& map = fixture->map;
+  const Ingress into_south = ingress_of(fixture->network, 2);
   EXPECT_EQ(place_name(map, into_south.from), "hub");
   EXPECT_EQ(into_south.lanes, (std::vector<LaneId>{7, 5, lane_down(map, 2)}));
   EXPECT_EQ(into_south.latency, Duration{16'000'000'000});
-  EXPECT_EQ(ingress_of(floor->network, 1).lanes, std::vector<LaneId>{lane_down(map, 1)});
+  EXPECT_EQ(ingress_of(fixture->network, 1).lanes, std::vector<LaneId>{lane_down(map, 1)});
 }
 
 TEST(PlanLoader, WeightsAndSettingsComeBack) {
-  const auto floor = testing::nine_cities(kMemoryOfV80);
+  const auto fixture = testing::nine_cities(kMemoryOfV80);
   const double third = 1.0 / 3, rest = 1 - third;
   const Schedule schedule{"weighted",
                           {completed({{{0, 2}, {rest, third, third, rest}}, {{1, 3, 4}, {}}}, 9)}};
   PlanSettings settings;
   settings.objective = Objective::kSquaredStreamed;
   settings.fragments = 3;
-  expect_round_trip(*floor, schedule, settings);
-  const Json json = to_json(floor->network, make_plan(floor->network, schedule, settings), kMadeBy);
+  expect_round_trip(*fixture, schedule, settings);
+  const Json json =
+      to_json(fixture->network, make_plan(fixture->network, schedule, settings), kMadeBy);
   const auto file = read_plan(json.dump(), "");
   ASSERT_TRUE(file);
   EXPECT_EQ(file->made_by.version, "1.2.3");
@@ -277,12 +278,13 @@ TEST(PlanLoader, AnyPlanForAnyMapComesBack) {
   for (const std::uint64_t seed : testing::seeds_to_try(150)) {
     const int islands = seed % 50 == 0 ? 70 : 1 + int(seed % 12);
     const Technology technology{seed % 3 != 0, seed % 5 != 0};
-    const auto floor = floor_of(odd_map(islands, seed), {technology, seed % 2 == 0});
+    const auto fixture = fixture_of(odd_map(islands, seed), {technology, seed % 2 == 0});
     PlanSettings settings;
     settings.slack = RealDuration::from_ps(double(seed) * 1e6 / 7);
     settings.whole_steps = seed % 4 == 0;
     settings.step_time = Duration{std::int64_t(seed % 2) * 169'000'000'001};
-    expect_round_trip(*floor, testing::random_schedule(islands, 1 + int(seed % 4), seed), settings);
+    expect_round_trip(*fixture, testing::random_schedule(islands, 1 + int(seed % 4), seed),
+                      settings);
     ASSERT_FALSE(HasFailure()) << fmt::format(
         "COTILLION_SEED={} build/release/plan_test --gtest_filter=PlanLoader.AnyPlan*", seed);
   }

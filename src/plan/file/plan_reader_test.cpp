@@ -47,9 +47,10 @@ std::string written(const NetworkModel& network, const Schedule& schedule) {
 TEST(PlanReader, WhatThePlannerWritesReadsBackAsTheSameRounds) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const int islands = 2 + int(seed % 11);
-    const auto floor = testing::floor_of(random_map(islands, seed));
+    const auto fixture = testing::fixture_of(random_map(islands, seed));
     const Schedule schedule = random_schedule(islands, 1 + int(seed % 5), seed);
-    const auto again = read_planned_schedule(written(floor->network, schedule), "p", floor->map);
+    const auto again =
+        read_planned_schedule(written(fixture->network, schedule), "p", fixture->map);
     ASSERT_TRUE(again) << "seed " << seed;
     EXPECT_EQ(again->rounds, schedule.rounds) << "seed " << seed;
     EXPECT_EQ(again->name, "random");
@@ -57,11 +58,11 @@ TEST(PlanReader, WhatThePlannerWritesReadsBackAsTheSameRounds) {
 }
 
 TEST(PlanReader, WeightsSurviveToTheLastBit) {
-  const auto floor = testing::floor_of(testing::map_of(kMap));
+  const auto fixture = testing::fixture_of(testing::map_of(kMap));
   const double third = 1.0 / 3, rest = 1 - third;
   const Schedule schedule{"weighted",
                           {completed({{{0, 2}, {rest, third, third, rest}}, {{1, 3}, {}}}, 4)}};
-  const auto again = read_planned_schedule(written(floor->network, schedule), "p", floor->map);
+  const auto again = read_planned_schedule(written(fixture->network, schedule), "p", fixture->map);
   ASSERT_TRUE(again);
   EXPECT_EQ(again->rounds, schedule.rounds);
 }
@@ -77,8 +78,8 @@ TEST(PlanReader, WeightsMoveWithIslandsInAnotherOrder) {
 }
 
 TEST(PlanReader, AnUnfinishedFileSaysWhereItEnds) {
-  const auto floor = testing::floor_of(testing::map_of(kMap));
-  const std::string whole = written(floor->network, random_schedule(4, 2, 1));
+  const auto fixture = testing::fixture_of(testing::map_of(kMap));
+  const std::string whole = written(fixture->network, random_schedule(4, 2, 1));
   for (std::size_t size = 0; size < whole.size() - 1; size += 37)
     EXPECT_THAT(reader_refusal(whole.substr(0, size)),
                 AllOf(HasSubstr("not valid JSON"), HasSubstr("cotillion plan -o")));

@@ -30,11 +30,11 @@ struct PlanAndText {
 
 // A plan as it is read from its file.
 [[nodiscard]] inline PlanAndText written_plan(Map map, const std::string& schedule) {
-  const auto floor = floor_of(std::move(map));
-  const auto named = named_schedule(schedule, floor->map, floor->routes);
+  const auto fixture = fixture_of(std::move(map));
+  const auto named = named_schedule(schedule, fixture->map, fixture->routes);
   COTILLION_CHECK(named.has_value());
-  const Plan plan = make_plan(floor->network, *named, {});
-  std::string text = to_json(floor->network, plan, {"0", "test", 1, {}}).dump(1) + "\n";
+  const Plan plan = make_plan(fixture->network, *named, {});
+  std::string text = to_json(fixture->network, plan, {"0", "test", 1, {}}).dump(1) + "\n";
   auto read = read_plan(text, "plan.json");
   COTILLION_CHECK(read.has_value());
   return {std::move(text), std::move(*read)};

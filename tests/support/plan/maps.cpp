@@ -4,12 +4,12 @@
 
 namespace cotillion::testing {
 
-std::unique_ptr<Floor> floor_of(Map map, NetworkModelSettings settings) {
-  return std::make_unique<Floor>(std::move(map), settings);
+std::unique_ptr<MapFixture> fixture_of(Map map, NetworkModelSettings settings) {
+  return std::make_unique<MapFixture>(std::move(map), settings);
 }
 
-std::unique_ptr<Floor> nine_cities(Bytes memory, NetworkModelSettings settings) {
-  return floor_of(with_memory(example_map("nine-cities"), memory), settings);
+std::unique_ptr<MapFixture> nine_cities(Bytes memory, NetworkModelSettings settings) {
+  return fixture_of(with_memory(example_map("nine-cities"), memory), settings);
 }
 
 Schedule random_schedule(int islands, int period, std::uint64_t seed) {

@@ -32,10 +32,10 @@ aggregators = [{ at = "hub", serves = ["D"] }]
 
 // Round 0: A, B and C meet, D sits out. Round 1: A and D, B and C.
 inline Json plan_of(NetworkModelSettings settings = {}) {
-  const auto floor = floor_of(map_of(kMap), settings);
+  const auto fixture = fixture_of(map_of(kMap), settings);
   const Schedule schedule{
       "two", {completed({{{0, 1, 2}, {}}}, 4), completed({{{0, 3}, {}}, {{1, 2}, {}}}, 4)}};
-  return to_json(floor->network, make_plan(floor->network, schedule),
+  return to_json(fixture->network, make_plan(fixture->network, schedule),
                  {"v", "c", 1, {{"map", "hash"}}});
 }
 

@@ -8,23 +8,23 @@
 
 namespace cotillion::testing {
 
-[[nodiscard]] inline PlanFile plan_file(const Floor& floor, const Schedule& schedule,
+[[nodiscard]] inline PlanFile plan_file(const MapFixture& fixture, const Schedule& schedule,
                                         const PlanSettings& settings = {}) {
   PlanFile file;
-  file.plan = make_plan(floor.network, schedule, settings);
-  for (IslandId island = 0; island < floor.map.island_count(); ++island)
-    file.ingress.push_back(ingress_of(floor.network, island));
-  file.map = floor.map;
+  file.plan = make_plan(fixture.network, schedule, settings);
+  for (IslandId island = 0; island < fixture.map.island_count(); ++island)
+    file.ingress.push_back(ingress_of(fixture.network, island));
+  file.map = fixture.map;
   return file;
 }
 
 // A named schedule on a map.
 [[nodiscard]] inline PlanFile plan_file(Map map, const std::string& schedule,
                                         const PlanSettings& settings = {}) {
-  const auto floor = floor_of(std::move(map));
-  const auto named = named_schedule(schedule, floor->map, floor->routes);
+  const auto fixture = fixture_of(std::move(map));
+  const auto named = named_schedule(schedule, fixture->map, fixture->routes);
   COTILLION_CHECK(named.has_value());
-  return plan_file(*floor, *named, settings);
+  return plan_file(*fixture, *named, settings);
 }
 
 [[nodiscard]] inline PlanFile nine_city_plan(const std::string& schedule, Bytes memory,

@@ -6,9 +6,9 @@
 
 namespace cotillion::testing {
 
-[[nodiscard]] inline SearchResult alone(const Floor& floor, const SearchSettings& settings) {
+[[nodiscard]] inline SearchResult alone(const MapFixture& fixture, const SearchSettings& settings) {
   Alone workers;
-  return search(floor.network, settings, workers);
+  return search(fixture.network, settings, workers);
 }
 
 }  // namespace cotillion::testing
