@@ -159,8 +159,9 @@ void IslandDaemon::tell_lateness(const Member& member) {
                     member.entry({member.assignment().you.island, Role::kEdge}).address));
   for (const Absence& absence : reading.missing)
     late.push_back(fmt::format("{} lacks in {} of {} chunks from chunk {} on",
-                               member.plan().map.islands[IslandId(absence.contributor)].name, absence.chunks,
-                               member.job_assignment().job_chunks(), absence.first_chunk));
+                               member.plan().map.islands[IslandId(absence.contributor)].name,
+                               absence.chunks, member.job_assignment().job_chunks(),
+                               absence.first_chunk));
   const std::string text =
       late.empty() ? ""
                    : fmt::format("in {}, {}", clique_text(member, reading.missing_round),

@@ -150,9 +150,10 @@ void MemberDaemon::report(Instant now) {
     std::vector<std::string> missing;
     for (const Absence& absence : report->absences) {
       missing_ += absence.chunks;
-      missing.push_back(fmt::format(
-          "{} in {} of {} chunks from {} on", member_.plan().map.islands[IslandId(absence.contributor)].name,
-          absence.chunks, member_.job_assignment().job_chunks(), absence.first_chunk));
+      missing.push_back(fmt::format("{} in {} of {} chunks from {} on",
+                                    member_.plan().map.islands[IslandId(absence.contributor)].name,
+                                    absence.chunks, member_.job_assignment().job_chunks(),
+                                    absence.first_chunk));
     }
     const double measured = double(report->measured.ps) / 1e9;
     if (!missing.empty()) {

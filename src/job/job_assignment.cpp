@@ -103,7 +103,7 @@ JobAssignment::JobAssignment(const PlanFile& plan, const JobSettings& settings)
 Result<void> JobAssignment::lay_rounds(const PlanFile& file) {
   const OverlapLateness lateness{hops_max_ + last_hops_max_, settings_.grace};
   if (plan_.overlapped) {
-    std::vector<double> memory;
+    IdVector<IslandId, double> memory;
     for (IslandId island{0}; island < map_.island_count() && !settings_.memory; ++island)
       memory.push_back(double(reorder_window(share_of(map_, island, {})).count));
     if (auto sound = check_overlap(file, memory); !sound) return sound;

@@ -27,16 +27,16 @@ double period_of(const Plan& plan) {
 }
 
 // By island, in order of rounds; the first of them again at the end, a period later.
-std::vector<std::vector<Turn>> turns_of(const Plan& plan) {
-  std::vector<std::vector<Turn>> turns;
+IdVector<IslandId, std::vector<Turn>> turns_of(const Plan& plan) {
+  IdVector<IslandId, std::vector<Turn>> turns;
   for (std::size_t k = 0; k < plan.rounds.size(); ++k)
     for (const PlannedClique& clique : plan.rounds[k].cliques)
       for (std::size_t i = 0; i < clique.streams.size(); ++i) {
         const double start = plan.rounds[k].start.ps;
-        turns.resize(std::max(turns.size(), std::size_t(clique.islands[i]) + 1));
-        turns[std::size_t(clique.islands[i])].push_back({k, start + clique.streams[i].offset.ps,
-                                                         start + sum_begins(clique, i).ps,
-                                                         clique.serialisation.ps});
+        if (!turns.has(clique.islands[i])) turns.resize(std::size_t(clique.islands[i]) + 1);
+        turns[clique.islands[i]].push_back({k, start + clique.streams[i].offset.ps,
+                                            start + sum_begins(clique, i).ps,
+                                            clique.serialisation.ps});
       }
   const double period = period_of(plan);
   for (auto& of_island : turns) {
@@ -101,10 +101,10 @@ Result<void> check_turns(const PlanFile& file) {
   const Plan& plan = file.plan;
   const std::vector<double> passed = equal_fragments(overlap_fragments(plan.settings));
   const auto turns = turns_of(plan);
-  for (std::size_t i = 0; i < turns.size(); ++i)
+  for (const IslandId i : turns.ids())
     for (std::size_t t = 0; t + 1 < turns[i].size(); ++t) {
       const Turn &turn = turns[i][t], &next = turns[i][t + 1];
-      const std::string& name = file.map.islands[IslandId(i)].name;
+      const std::string& name = file.map.islands[i].name;
       const std::string now = round_name(plan, turn.round), then = round_name(plan, next.round);
       if (turn.copy + turn.passes > next.copy + kSumsRounding)
         return failure(fmt::format(
@@ -121,19 +121,19 @@ Result<void> check_turns(const PlanFile& file) {
   return {};
 }
 
-Result<void> check_loads(const PlanFile& file, const std::vector<double>& memory) {
+Result<void> check_loads(const PlanFile& file, const IdVector<IslandId, double>& memory) {
   const PlanOnMap given{file.plan, file.map, file.ingress};
-  const std::vector<BitsPerSecond> peaks = lane_peaks(given);
-  for (std::size_t lane = 0; lane < peaks.size(); ++lane) {
-    const BitsPerSecond rate = lane_rate(file.map, LaneId(lane));
+  const IdVector<LaneId, BitsPerSecond> peaks = lane_peaks(given);
+  for (const LaneId lane : peaks.ids()) {
+    const BitsPerSecond rate = lane_rate(file.map, lane);
     if (peaks[lane].value > rate.value * (1 + kOverlapRounding))
       return failure(fmt::format(
           "rounds that overlap bring {} to {:.4g} Gbps, and it has {:.4g}; make them longer "
           "(length_ms), their streams slower (rate_gbps), or plan again",
-          lane_name(file.map, LaneId(lane)), peaks[lane].gbps(), rate.gbps()));
+          lane_name(file.map, lane), peaks[lane].gbps(), rate.gbps()));
   }
-  const std::vector<double> held = edge_peaks(given);
-  for (std::size_t i = 0; i < memory.size(); ++i) {
+  const IdVector<IslandId, double> held = edge_peaks(given);
+  for (const IslandId i : memory.ids()) {
     double payload = 0;
     for (const PlannedRound& round : file.plan.rounds)
       for (const PlannedClique& clique : round.cliques)
@@ -142,7 +142,7 @@ Result<void> check_loads(const PlanFile& file, const std::vector<double>& memory
     return failure(fmt::format(
         "rounds that overlap bring the edge of {} to {} of weights, and it has room for {}; give "
         "it more memory, make rounds longer (length_ms), or plan again with less (--memory)",
-        file.map.islands[IslandId(i)].name, to_text(Bytes{std::llround(held[i])}),
+        file.map.islands[i].name, to_text(Bytes{std::llround(held[i])}),
         to_text(Bytes{std::int64_t(memory[i])})));
   }
   return {};
@@ -150,7 +150,7 @@ Result<void> check_loads(const PlanFile& file, const std::vector<double>& memory
 
 }  // namespace
 
-Result<void> check_overlap(const PlanFile& plan, const std::vector<double>& memory) {
+Result<void> check_overlap(const PlanFile& plan, const IdVector<IslandId, double>& memory) {
   if (auto passes = check_serialisation(plan); !passes) return passes;
   if (auto turns = check_turns(plan); !turns) return turns;
   return check_loads(plan, memory);

@@ -23,9 +23,10 @@ struct OverlapLateness {
 };
 
 // Refused, with the place and the remedy: two streams at once out of an island, copies made before
-// the merge of what they replace, and lanes that carry more than they can. `memory`, by island, is
-// in bytes of payload; empty: whatever edges have is enough.
-[[nodiscard]] Result<void> check_overlap(const PlanFile& plan, const std::vector<double>& memory);
+// the merge of what they replace, and lanes that carry more than they can. `memory` is in bytes of
+// payload; empty: whatever edges have is enough.
+[[nodiscard]] Result<void> check_overlap(const PlanFile& plan,
+                                         const IdVector<IslandId, double>& memory);
 
 // To be added to every round, so that each fragment is merged before it is copied again.
 [[nodiscard]] Duration overlap_stretch(const Plan& plan, const JobSpec& job,

@@ -183,20 +183,20 @@ class OverlapChecks {
 
   void check_loads() {
     const Map& map = network_.map();
-    const std::vector<BitsPerSecond> peaks = lane_peaks(network_, plan_);
-    for (std::size_t lane = 0; lane < peaks.size(); ++lane) {
-      const double rate = lane_rate(map, LaneId(lane)).value;
+    const IdVector<LaneId, BitsPerSecond> peaks = lane_peaks(network_, plan_);
+    for (const LaneId lane : peaks.ids()) {
+      const double rate = lane_rate(map, lane).value;
       // Streams that follow each other to a picosecond count as one.
       checker_.at_most(peaks[lane].value, rate * (1 + 1e-9), rate,
-                       "rounds together on " + lane_name(map, LaneId(lane)));
+                       "rounds together on " + lane_name(map, lane));
     }
-    const std::vector<double> held = edge_peaks(network_, plan_);
+    const IdVector<IslandId, double> held = edge_peaks(network_, plan_);
     const double payload = double(network_.payload().count);
-    for (std::size_t i = 0; i < held.size(); ++i) {
-      const double memory = network_.memory(IslandId(i));
+    for (const IslandId i : held.ids()) {
+      const double memory = network_.memory(i);
       if (std::isfinite(memory))
         checker_.at_most(held[i], memory, std::max(memory, payload) * double(plan_.rounds.size()),
-                         "rounds together at " + map.islands[IslandId(i)].name);
+                         "rounds together at " + map.islands[i].name);
     }
   }
 

@@ -120,11 +120,11 @@ class Overlapping {
   // Slows the streams that use a lane which two rounds together would overfill; false when there
   // is none.
   bool slow_where_lanes_overflow() {
-    const std::vector<BitsPerSecond> peaks = lane_peaks(network_, plan_);
-    std::vector<double> factor;
+    const IdVector<LaneId, BitsPerSecond> peaks = lane_peaks(network_, plan_);
+    IdVector<LaneId, double> factor;
     bool any = false;
-    for (std::size_t lane = 0; lane < peaks.size(); ++lane) {
-      const double excess = peaks[lane].value / lane_rate(network_.map(), LaneId(lane)).value;
+    for (const LaneId lane : peaks.ids()) {
+      const double excess = peaks[lane].value / lane_rate(network_.map(), lane).value;
       factor.push_back(excess > 1 + kLaneRounding ? excess : 1);
       any = any || factor.back() > 1;
     }
@@ -142,10 +142,10 @@ class Overlapping {
 
   // What edges hold when two rounds are under way.
   void write_loads() {
-    const std::vector<double> peaks = edge_peaks(network_, plan_);
-    std::vector<double> held(network_.map().aggregators.size(), 0);
-    for (IslandId i{0}; i < network_.map().island_count(); ++i)
-      if (network_.aggregates(i)) held[std::size_t(network_.edge(i))] += peaks[std::size_t(i)];
+    const IdVector<IslandId, double> peaks = edge_peaks(network_, plan_);
+    IdVector<AggregatorId, double> held(network_.map().aggregators.size(), 0);
+    for (const IslandId i : peaks.ids())
+      if (network_.aggregates(i)) held[network_.edge(i)] += peaks[i];
     for (PlannedRound& round : plan_.rounds)
       for (EdgeUse& use : round.edges) {
         const EdgeSpec& spec = network_.map().aggregators[use.aggregator].spec;

@@ -22,7 +22,7 @@ using WayList = std::vector<std::shared_ptr<const Way>>;  // by sender
 // Trees for everybody, and how many streams they put on each lane.
 struct Choice {
   WayList ways;
-  std::vector<int> streams;  // by lane
+  IdVector<LaneId, int> streams;
 };
 
 class Rerouting {
@@ -31,11 +31,10 @@ class Rerouting {
             const RoundAim& aim)
       : network_(network), round_(round), aim_(aim), finder_(network) {
     const Map& map = network.map();
-    const auto lanes = std::size_t(map.lane_count());
     best_.value = value_of(network, shortest, aim);
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-      pace_.push_back(ps_per_byte(lane_rate(map, LaneId(lane))) * network.wire_factor());
-    shortest_.streams.assign(lanes, 0);
+    for (const LaneId lane : all_ids<LaneId>(map.lane_count()))
+      pace_.push_back(ps_per_byte(lane_rate(map, lane)) * network.wire_factor());
+    shortest_.streams.assign(pace_.size(), 0);
     for (const LaneLoad& load : shortest.rates.lanes) shortest_.streams[load.lane] = load.streams;
     fixed_ = shortest_.streams;
     for (std::size_t c = 0; c < round.cliques.size(); ++c) {
@@ -45,7 +44,7 @@ class Rerouting {
         senders_.push_back({int(c), j});
         shortest_.ways.push_back(std::make_shared<const Way>(way));
         for (std::size_t l = 1; l < way.route.tree.size(); ++l)  // the up lane stays
-          fixed_[std::size_t(way.route.tree[l])] -= way.route.copies[l];
+          fixed_[way.route.tree[l]] -= way.route.copies[l];
       }
     }
     find_least_paces(shortest);
@@ -80,10 +79,8 @@ class Rerouting {
   void find_least_paces(const PricedRound& shortest) {
     for (std::size_t c = 0; c < round_.cliques.size(); ++c) {
       double least = 0;
-      for (const LaneLoad& load : shortest.rates.cliques[c]) {
-        const auto lane = std::size_t(load.lane);
-        least = std::max(least, fixed_[lane] * pace_[lane]);
-      }
+      for (const LaneLoad& load : shortest.rates.cliques[c])
+        least = std::max(least, fixed_[load.lane] * pace_[load.lane]);
       least_pace_.push_back(least);
     }
   }
@@ -115,13 +112,12 @@ class Rerouting {
 
   [[nodiscard]] std::vector<double> paces_that_matter() const {
     double least = 0;
-    for (std::size_t lane = 0; lane < fixed_.size(); ++lane)
-      least = std::max(least, fixed_[lane] * pace_[lane]);
+    for (const LaneId lane : fixed_.ids()) least = std::max(least, fixed_[lane] * pace_[lane]);
     std::set<double> paces{least};
     // As many as there are, and without multicast as many as the shortest ways have.
     const int most = std::max(int(senders_.size()), *std::max_element(shortest_.streams.begin(),
                                                                       shortest_.streams.end()));
-    for (std::size_t lane = 0; lane < pace_.size(); ++lane)
+    for (const LaneId lane : pace_.ids())
       for (int streams = 1; streams <= most; ++streams)
         if (streams * pace_[lane] > least) paces.insert(streams * pace_[lane]);
     return {paces.begin(), paces.end()};
@@ -133,12 +129,13 @@ class Rerouting {
   }
 
   // The lane that carries most streams too many, or −1.
-  [[nodiscard]] int most_overfull(const Choice& choice) const {
-    int worst = -1, most = 0;
-    for (std::size_t lane = 0; lane < room_.size(); ++lane)
+  [[nodiscard]] LaneId most_overfull(const Choice& choice) const {
+    LaneId worst = -1;
+    int most = 0;
+    for (const LaneId lane : room_.ids())
       if (const int excess = choice.streams[lane] - room_[lane]; excess > most) {
         most = excess;
-        worst = int(lane);
+        worst = lane;
       }
     return worst;
   }
@@ -159,7 +156,7 @@ class Rerouting {
   static void move(Choice& choice, std::size_t sender, std::shared_ptr<const Way> way) {
     const auto count = [&](const Way& on, int sign) {
       for (std::size_t l = 1; l < on.route.tree.size(); ++l)
-        choice.streams[std::size_t(on.route.tree[l])] += sign * on.route.copies[l];
+        choice.streams[on.route.tree[l]] += sign * on.route.copies[l];
     };
     count(*choice.ways[sender], -1);
     count(*way, 1);
@@ -171,18 +168,16 @@ class Rerouting {
     Choice choice = shortest_;
     // Each move takes a stream off one lane too full; copies without multicast may crowd others.
     std::size_t moves = senders_.size() * room_.size();
-    for (int lane = most_overfull(choice); lane >= 0; lane = most_overfull(choice)) {
+    for (LaneId lane = most_overfull(choice); lane >= 0; lane = most_overfull(choice)) {
       if (moves-- == 0) return std::nullopt;
       std::shared_ptr<const Way> best;
       std::size_t mover = 0;
       std::pair<std::int64_t, std::int64_t> least{INT64_MAX, INT64_MAX};
       for (std::size_t s = 0; s < senders_.size(); ++s) {
         const Way& now = *choice.ways[s];
-        if (!uses(now, LaneId(lane))) continue;
+        if (!uses(now, lane)) continue;
         auto way = way_over(s, [&](LaneId other) {
-          return other != LaneId(lane) &&
-                 (choice.streams[std::size_t(other)] < room_[std::size_t(other)] ||
-                  uses(now, other));
+          return other != lane && (choice.streams[other] < room_[other] || uses(now, other));
         });
         if (!way) continue;
         std::int64_t longest = 0, added = 0;
@@ -203,7 +198,7 @@ class Rerouting {
 
   // Every choice of who gives way, those with the least value first.
   void branch(double pace) {
-    using Forbidden = std::vector<std::pair<std::size_t, int>>;  // sender, lane; sorted
+    using Forbidden = std::vector<std::pair<std::size_t, LaneId>>;  // sender, lane; sorted
     struct Branch {
       double least;
       std::int64_t number;  // ties in the order in which they were found
@@ -224,13 +219,13 @@ class Rerouting {
       }
       const Branch at = open.top();
       open.pop();
-      const int lane = most_overfull(at.choice);
+      const LaneId lane = most_overfull(at.choice);
       if (lane < 0) {
         keep(at.choice);
         continue;
       }
       for (std::size_t s = 0; s < senders_.size(); ++s) {
-        if (!uses(*at.choice.ways[s], LaneId(lane))) continue;
+        if (!uses(*at.choice.ways[s], lane)) continue;
         Branch next{0, ++number, at.forbidden, at.choice};
         next.forbidden.insert(
             std::upper_bound(next.forbidden.begin(), next.forbidden.end(), std::pair(s, lane)),
@@ -238,7 +233,7 @@ class Rerouting {
         if (!seen.insert(next.forbidden).second) continue;
         auto way = way_over(s, [&](LaneId other) {
           return !std::binary_search(next.forbidden.begin(), next.forbidden.end(),
-                                     std::pair(s, int(other)));
+                                     std::pair(s, other));
         });
         if (!way) continue;
         move(next.choice, s, std::move(way));
@@ -283,10 +278,10 @@ class Rerouting {
   TreeFinder finder_;
   std::vector<Sender> senders_;
   std::vector<int> first_;          // by clique: the number of its first sender
-  std::vector<double> pace_;        // by lane: of one stream
+  IdVector<LaneId, double> pace_;   // of one stream
   std::vector<double> least_pace_;  // by clique: whatever ways it takes
-  std::vector<int> fixed_;          // by lane: streams that no choice moves
-  std::vector<int> room_;           // by lane: streams at the pace in hand
+  IdVector<LaneId, int> fixed_;     // streams that no choice moves
+  IdVector<LaneId, int> room_;      // streams at the pace in hand
   Choice shortest_;
   PriceScratch scratch_;
   std::int64_t branches_left_ = 0;

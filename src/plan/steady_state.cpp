@@ -61,12 +61,12 @@ std::vector<double> lane_delays(const Map& map, const Stream& stream) {
 class LanesOverTime {
  public:
   explicit LanesOverTime(const PlanOnMap& given)
-      : given_(given), period_(period_of(given.plan)), flows_(std::size_t(given.map.lane_count())) {
+      : given_(given), period_(period_of(given.plan)), flows_(given.map.lane_count()) {
     for (const PlannedRound& round : given.plan.rounds)
       for (const PlannedClique& clique : round.cliques) add(round, clique);
   }
-  [[nodiscard]] std::vector<BitsPerSecond> peaks() {
-    std::vector<BitsPerSecond> peaks;
+  [[nodiscard]] IdVector<LaneId, BitsPerSecond> peaks() {
+    IdVector<LaneId, BitsPerSecond> peaks;
     for (LaneFlow& flow : flows_) peaks.push_back({flow.peak()});
     return peaks;
   }
@@ -77,9 +77,8 @@ class LanesOverTime {
     for (const Stream& stream : clique.streams) {
       const std::vector<double> delays = lane_delays(given_.map, stream);
       for (std::size_t l = 0; l < stream.tree.size(); ++l)
-        flows_[std::size_t(stream.tree[l])].add(round.start.ps + stream.offset.ps + delays[l],
-                                                lasts, stream.rate.value * stream.copies[l],
-                                                period_);
+        flows_[stream.tree[l]].add(round.start.ps + stream.offset.ps + delays[l], lasts,
+                                   stream.rate.value * stream.copies[l], period_);
     }
     for (std::size_t i = 0; i < clique.islands.size() && !clique.streams.empty(); ++i) {
       if (ingress_at(clique.islands[i]).edge != kNoAggregator) {
@@ -107,7 +106,7 @@ class LanesOverTime {
 
   const PlanOnMap given_;
   double period_;
-  std::vector<LaneFlow> flows_;
+  IdVector<LaneId, LaneFlow> flows_;
 };
 
 // What comes to an island's edge in one round, and when it goes on.
@@ -149,17 +148,17 @@ IdVector<IslandId, Ingress> every_ingress(const NetworkModel& network) {
 
 }  // namespace
 
-std::vector<BitsPerSecond> lane_peaks(const PlanOnMap& given) {
+IdVector<LaneId, BitsPerSecond> lane_peaks(const PlanOnMap& given) {
   return LanesOverTime(given).peaks();
 }
 
-std::vector<BitsPerSecond> lane_peaks(const NetworkModel& network, const Plan& plan) {
+IdVector<LaneId, BitsPerSecond> lane_peaks(const NetworkModel& network, const Plan& plan) {
   const IdVector<IslandId, Ingress> ingress = every_ingress(network);
   return lane_peaks({plan, network.map(), ingress});
 }
 
-std::vector<double> edge_peaks(const PlanOnMap& given) {
-  std::vector<std::vector<EdgeTurn>> turns(given.map.islands.size());
+IdVector<IslandId, double> edge_peaks(const PlanOnMap& given) {
+  IdVector<IslandId, std::vector<EdgeTurn>> turns(given.map.islands.size());
   double payload = 0;
   for (const PlannedRound& round : given.plan.rounds)
     for (const PlannedClique& clique : round.cliques)
@@ -175,13 +174,13 @@ std::vector<double> edge_peaks(const PlanOnMap& given) {
                                     round.start.ps + stream.offset.ps + double(arrival.latency.ps));
         turns[island].push_back(turn);
       }
-  std::vector<double> peaks;
+  IdVector<IslandId, double> peaks;
   for (const auto& of_island : turns)
     peaks.push_back(peak_of(of_island, period_of(given.plan), payload));
   return peaks;
 }
 
-std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan) {
+IdVector<IslandId, double> edge_peaks(const NetworkModel& network, const Plan& plan) {
   const IdVector<IslandId, Ingress> ingress = every_ingress(network);
   return edge_peaks({plan, network.map(), ingress});
 }

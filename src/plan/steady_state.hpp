@@ -9,21 +9,22 @@
 
 namespace cotillion {
 
-// The most that flows on a lane at once, by lane.
-[[nodiscard]] std::vector<BitsPerSecond> lane_peaks(const NetworkModel& network, const Plan& plan);
+// The most that flows on a lane at once.
+[[nodiscard]] IdVector<LaneId, BitsPerSecond> lane_peaks(const NetworkModel& network,
+                                                         const Plan& plan);
 
 // The most bytes of payload that the edge in front of each island holds for it at once: from the
-// first byte that has arrived to the last that has left, counted through rounds. By island; zero
-// where nothing is summed.
-[[nodiscard]] std::vector<double> edge_peaks(const NetworkModel& network, const Plan& plan);
+// first byte that has arrived to the last that has left, counted through rounds; zero where
+// nothing is summed.
+[[nodiscard]] IdVector<IslandId, double> edge_peaks(const NetworkModel& network, const Plan& plan);
 
-// The same of a plan that was read back, with its map and the last parts of ways, by island.
+// The same of a plan that was read back, with its map and the last parts of ways.
 struct PlanOnMap {
   const Plan& plan;
   const Map& map;
   const IdVector<IslandId, Ingress>& ingress;
 };
-[[nodiscard]] std::vector<BitsPerSecond> lane_peaks(const PlanOnMap& given);
-[[nodiscard]] std::vector<double> edge_peaks(const PlanOnMap& given);
+[[nodiscard]] IdVector<LaneId, BitsPerSecond> lane_peaks(const PlanOnMap& given);
+[[nodiscard]] IdVector<IslandId, double> edge_peaks(const PlanOnMap& given);
 
 }  // namespace cotillion
