@@ -59,7 +59,8 @@ std::unique_ptr<EdgeHost> host_on(const EdgePath& path, std::uint16_t port, cons
   EdgeHostSettings settings;
   settings.clock = RunClock::starting_now();
   settings.interface = path.to;
-  for (int i = 0; i < kContributors; ++i) settings.groups.push_back({group_address(i, 0), i});
+  for (int i = 0; i < kContributors; ++i)
+    settings.groups.push_back({group_address(i, 0), SourceId(i)});
   settings.port = port;
   settings.own = {island.address, 0};
   settings.island = island;

@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "tests/support/base/fuzz.hpp"
+#include "tests/support/base/sanitized.hpp"
 #include "tests/support/job/outcomes.hpp"
 #include "tests/support/plan/json_pointers.hpp"
 
@@ -123,9 +124,11 @@ TEST(OutcomeLoader, EveryFieldIsMissedAndNothingElseIsTakenForIt) {
   const Json sound = outcome_of();
   const std::vector<std::string> pointers = testing::pointers_of(sound, is_unread);
   ASSERT_GT(pointers.size(), 150u);
+  int tried = 0;
   for (const std::string& text : pointers) {
     const Json::json_pointer pointer(text);
     Json json = sound;
+    if (testing::kSanitized && tried++ % 6 != 0) continue;
     if (json[pointer.parent_pointer()].is_object()) {
       json[pointer.parent_pointer()].erase(pointer.back());
       EXPECT_THAT(refusals_of(json.dump()), Contains(HasSubstr(pointer.back()))) << text;

@@ -3,6 +3,7 @@
 
 #include "plan/replay.hpp"
 #include "sim/simulation.hpp"
+#include "tests/support/base/sanitized.hpp"
 #include "tests/support/job/as_planned.hpp"
 #include "tests/support/plan/plans.hpp"
 
@@ -66,6 +67,7 @@ TEST(OverlappedSimulation, TakesAsLongAsThePlanSays) {
 TEST(OverlappedSimulation, ItsStalenessIsThatOfThePlan) {
   for (const char* schedule : {"triangles", "all-to-all"})
     for (const Bytes memory : {kSomeMemory, kMuchMemory}) {
+      if (testing::kSanitized && memory == kSomeMemory) continue;
       const PlanFile plan = relaxed_nine_city_plan(schedule, "all", memory);
       const auto outcome = simulate(plan, streamed(plan, 12));
       ASSERT_TRUE(outcome.has_value());

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/base/sanitized.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,6 +46,7 @@ class Report : public ::testing::Test {
 };
 
 TEST_F(Report, WritesSvgPngAndOnePage) {
+  if (cotillion::testing::kSanitized) GTEST_SKIP() << "a search that takes minutes there";
   ASSERT_EQ(run("report examples/nine-cities.toml -o '" + (folder_ / "out").string() + "'"), 0);
   EXPECT_EQ(head_of(folder_ / "out/map.png"), "\x89PNG\r\n\x1a\n");
   EXPECT_EQ(head_of(folder_ / "out/map.svg").substr(0, 4), "<svg");
@@ -56,6 +59,7 @@ TEST_F(Report, WritesSvgPngAndOnePage) {
 
 // The README shows what this command draws; COTILLION_BLESS=1 puts it there.
 TEST_F(Report, DrawsThePictureOfTheReadme) {
+  if (cotillion::testing::kSanitized) GTEST_SKIP() << "a search that takes minutes there";
   const fs::path out = folder_ / "out", docs = COTILLION_SOURCE_DIR "/docs";
   ASSERT_EQ(
       run("report examples/nine-cities.toml --memory 0B --no-png --dark -o '" + out.string() + "'"),

@@ -40,8 +40,7 @@ namespace cotillion::testing {
   PlanSettings settings;
   settings.step_time = RealDuration::from_ps(100e9);
   Map map = example_map("isosceles");
-  for (std::size_t i = 0; i < map.islands.size(); ++i)
-    map.islands[i].region = i < 2 ? "west" : "east";
+  for (const IslandId i : map.islands.ids()) map.islands[i].region = i < 2 ? "west" : "east";
   return plan_file(std::move(map), "all-to-all", settings);
 }
 
