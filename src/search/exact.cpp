@@ -14,8 +14,10 @@ namespace {
 constexpr double kTie = 1e-10;  // values closer than this, relatively, are one value
 // Pairs looked at for one period before it is given up as too large to prove: about a minute.
 constexpr std::int64_t kLooksMax = 3'000'000'000;
-constexpr std::int64_t kLooksOfPeriod = 64;    // what it takes to mix a whole period
-constexpr std::size_t kPairsMax = 10'000'000;  // that may start something better, likewise
+constexpr std::int64_t kLooksFurther = 30'000'000;  // for all cheap periods together: a second
+constexpr std::int64_t kLooksOfPeriod = 64;         // what it takes to mix a whole period
+constexpr int kGlancesOfLook = 16;                  // at partitions that sizes alone rule out
+constexpr std::size_t kPairsMax = 10'000'000;       // that may start something better, likewise
 constexpr int kBatch = 64;  // pieces of work between which the value to beat is renewed
 constexpr int kPiece = 64;  // partitions, or pairs, that one piece of work starts from
 
@@ -31,23 +33,26 @@ class Exact {
         stop_(stop),
         n_(network.map().island_count()),
         table_(network, score, rules) {
-    result_.best = to_beat;
+    result_.best = result_.proven = to_beat;
     result_.partitions = table_.allowed();
   }
 
-  ExactResult run(int period_max) {
-    for (int period = 1; period <= period_max; ++period) {
-      if (!prove(period)) break;
+  ExactResult run(const ExactPeriods& periods) {
+    std::int64_t looks_further = kLooksFurther;
+    for (int period = 1; period <= std::max(periods.all, periods.cheap); ++period) {
+      std::int64_t looks = kLooksMax;
+      if (!prove(period, period <= periods.all ? looks : looks_further)) break;
       result_.period_proven = period;
       result_.class_size += schedules_of(period);
+      result_.proven = result_.best;
     }
-    COTILLION_CHECK(result_.period_proven <= std::max(0, period_max));
+    COTILLION_CHECK(result_.best.value <= result_.proven.value * (1 + kTie));
     return std::move(result_);
   }
 
  private:
   struct Pair {
-    int x = 0, y = 0;
+    int x = 0, y = 0;  // x ≥ y: in either order
     double f = 0;
   };
   struct Found {
@@ -101,16 +106,13 @@ class Exact {
     std::size_t total = 0;
     for (const auto& piece : found) total += piece.size();
     if (total > kPairsMax) return false;
-    for (const auto& piece : found)
-      for (const Pair& pair : piece) {
-        pairs_.push_back(pair);
-        if (pair.x != pair.y) pairs_.push_back({pair.y, pair.x, pair.f});
-      }
-    COTILLION_CHECK(pairs_.size() >= total && pairs_.size() <= 2 * total);
+    for (const auto& piece : found) pairs_.insert(pairs_.end(), piece.begin(), piece.end());
+    COTILLION_CHECK(pairs_.size() == total);
     return true;
   }
 
-  bool prove(int period) {
+  // False when `looks_left` did not suffice, or it was stopped.
+  bool prove(int period, std::int64_t& looks_left) {
     if (period == 1) {
       Found found;
       AreaMeter meter(n_, score_.squared(), AreaMeter::Care::kProof);
@@ -122,7 +124,6 @@ class Exact {
     // Found once: a lower value to beat only removes pairs.
     if (period == 2 && !find_pairs()) return false;
     const int pieces = (int(pairs_.size()) + kPiece - 1) / kPiece;
-    std::int64_t looks_left = kLooksMax;
     // What one batch finds is there for the next to beat, whoever works on it.
     for (int first = 0; first < pieces; first += kBatch)
       if (!prove_batch(period, first, std::min(kBatch, pieces - first), pieces, looks_left))
@@ -141,10 +142,8 @@ class Exact {
       AreaMeter meter(n_, score_.squared(), AreaMeter::Care::kProof);
       here.best.value = result_.best.value * (1 + kTie);
       const std::size_t end = std::min(pairs_.size(), std::size_t(piece + 1) * kPiece);
-      for (std::size_t k = std::size_t(piece) * kPiece; k < end && here.complete; ++k) {
-        std::vector<int> path{pairs_[k].x, pairs_[k].y};
-        extend(path, pairs_[k].f, period, meter, here);
-      }
+      for (std::size_t k = std::size_t(piece) * kPiece; k < end && here.complete; ++k)
+        prove_from(pairs_[k], period, meter, here);
     });
     for (const Found& piece : found) {
       take(piece);
@@ -154,7 +153,72 @@ class Exact {
            std::all_of(found.begin(), found.end(), [](const Found& f) { return f.complete; });
   }
 
-  void extend(std::vector<int>& path, double sum, int period, AreaMeter& meter, Found& found) {
+  // Everything that may begin with this pair.
+  void prove_from(const Pair& pair, int period, AreaMeter& meter, Found& found) {
+    std::vector<int> path{pair.x, pair.y};
+    if (period == 3) return add_third(pair, meter, found);
+    extend(path, pair.f, pair.f, period, meter, found);
+    if (period == 2 || pair.x == pair.y || !found.complete) return;
+    path = {pair.y, pair.x};
+    extend(path, pair.f, pair.f, period, meter, found);
+  }
+
+  // Counts a look; false when there have been too many.
+  bool look(Found& found) {
+    if (++found.looked_at > looks_most_ || (found.looked_at % 65536 == 0 && stop_ && stop_()))
+      found.complete = false;
+    return found.complete;
+  }
+
+  // Three rounds mix alike in any order, so the pair is taken for the one with the least f of the
+  // three. The others then have at least as much, and at most 3β less twice that.
+  void add_third(const Pair& pair, AreaMeter& meter, Found& found) {
+    const Partition &x = table_[pair.x], &y = table_[pair.y];
+    const Connected met = Connected(x).joined(y);
+    const double delay = std::max(x.delay, y.delay);
+    const double share = beta(found.best.value, x.length, delay);
+    for (int k = 0; k < table_.count(); ++k) {
+      const Partition& z = table_[k];
+      const double length = std::max(x.length, z.length);
+      const double room = z.length <= x.length && z.delay <= delay
+                              ? share
+                              : beta(found.best.value, length, std::max(delay, z.delay));
+      if (pair.f > room) {
+        // Lengths only grow from here; delays may not.
+        if (pair.f > beta(found.best.value, length, delay)) return;
+        continue;
+      }
+      if (k % kGlancesOfLook == 0 && !look(found)) return;
+      if (met.parts() > n_ - z.count + 1) continue;
+      const double most = 3 * room - 2 * pair.f;
+      if (z.e1 / 2 + std::max(x.e1, y.e1) / 2 > most) continue;
+      if (!look(found)) return;
+      const double f2 = table_.f(y, z);
+      if (f2 > most || f2 < pair.f * (1 - kTie)) continue;
+      const double f3 = table_.f(x, z);
+      if (pair.f + f2 + f3 > 3 * room || f3 < pair.f * (1 - kTie)) continue;
+      if (met.joined(z).parts() > 1) continue;
+      look_closer({pair.x, pair.y, k}, pair.f + f2 + f3, room, meter, found);
+    }
+  }
+
+  // A period whose Σf leaves it a chance: by what three rounds leave, then exactly.
+  void look_closer(const std::vector<int>& path, double total, double share, AreaMeter& meter,
+                   Found& found) {
+    const std::size_t period = path.size();
+    found.looked_at += kLooksOfPeriod;
+    for (std::size_t k = 0; k < period && period > 2; ++k) {
+      total += table_.e3(table_[path[k]], table_[path[(k + 1) % period]],
+                         table_[path[(k + 2) % period]]);
+      if (total > double(period) * share) return;
+    }
+    consider(path, meter, found);
+  }
+
+  // `mean` is the largest mean of f over pairs from the beginning of the path: what the longest
+  // round of the whole period, which may be yet to come, must leave for each of them.
+  void extend(std::vector<int>& path, double sum, double mean, int period, AreaMeter& meter,
+              Found& found) {
     double length = 0, delay = 0;
     for (const int x : path) {
       length = std::max(length, table_[x].length);
@@ -162,39 +226,30 @@ class Exact {
     }
     const Partition& last = table_[path.back()];
     const double share = beta(found.best.value, length, delay);
-    if (sum > double(path.size() - 1) * share) return;
+    if (mean > share) return;
     if (int(path.size()) == period) {
-      const double closing = period == 2 ? sum : table_.f(last, table_[path.front()]);
-      double total = sum + closing;
-      if (total > period * share) return;
-      found.looked_at += kLooksOfPeriod;
-      for (int k = 0; k < period && period > 2; ++k) {
-        total += table_.e3(table_[path[k]], table_[path[(k + 1) % period]],
-                           table_[path[(k + 2) % period]]);
-        if (total > period * share) return;
-      }
-      consider(path, meter, found);
+      const double total = sum + (period == 2 ? sum : table_.f(last, table_[path.front()]));
+      if (total <= period * share) look_closer(path, total, share, meter, found);
       return;
     }
+    const auto pairs = double(path.size());
     for (int y = 0; y < table_.count(); ++y) {
       const Partition& next = table_[y];
       const double room =
           next.length <= length && next.delay <= delay
               ? share
               : beta(found.best.value, std::max(length, next.length), std::max(delay, next.delay));
-      if (sum + (last.e1 + next.e1) / 2 > double(path.size()) * room) {
+      if (mean > room) {
         // Lengths only grow from here; delays may not.
-        if (beta(found.best.value, std::max(length, next.length), delay) < 0) break;
+        if (mean > beta(found.best.value, std::max(length, next.length), delay)) return;
         continue;
       }
-      if (++found.looked_at > looks_most_ || (found.looked_at % 65536 == 0 && stop_ && stop_())) {
-        found.complete = false;
-        return;
-      }
+      if (sum + (last.e1 + next.e1) / 2 > pairs * room) continue;
+      if (!look(found)) return;
       const double more = table_.f(last, next);
-      if (sum + more > double(path.size()) * room) continue;
+      if (sum + more > pairs * room) continue;
       path.push_back(y);
-      extend(path, sum + more, period, meter, found);
+      extend(path, sum + more, std::max(mean, (sum + more) / pairs), period, meter, found);
       path.pop_back();
       if (!found.complete) return;
     }
@@ -266,10 +321,10 @@ class Exact {
 }  // namespace
 
 ExactResult search_exactly(const NetworkModel& network, const Score& score, const Rules& rules,
-                           int period_max, const Standing& to_beat, Workers& workers,
+                           const ExactPeriods& periods, const Standing& to_beat, Workers& workers,
                            const std::function<bool()>& stop,
                            const std::function<void(int, double)>& tell) {
-  return Exact(network, score, rules, to_beat, workers, stop, tell).run(period_max);
+  return Exact(network, score, rules, to_beat, workers, stop, tell).run(periods);
 }
 
 }  // namespace cotillion

@@ -58,7 +58,7 @@ ExactResult exactly(const NetworkModel& network, const Rules& rules, const PlanS
                     int period_max) {
   Alone alone;
   const Score score(network, settings);
-  return search_exactly(network, score, rules, period_max,
+  return search_exactly(network, score, rules, {period_max, 0},
                         Standing{{}, kInfinity, kInfinity, kInfinity}, alone, {}, {});
 }
 
@@ -101,6 +101,21 @@ TEST(Exact, FindsWhatBruteForceFinds) {
   }
   for (std::uint64_t seed = 9; seed < 11; seed += kOneIn)
     expect_brute_force(drawn_map(5, seed), {}, {}, 2, fmt::format("seed {}", seed));
+  expect_brute_force(drawn_map(4, 12), {}, {}, 4, "seed 12");
+}
+
+// Links as thin as access: a second stream on one of them doubles a round.
+TEST(Exact, FindsWhatBruteForceFindsWhereLengthsLieFarApart) {
+  for (std::uint64_t seed = 60; seed < 64; seed += kOneIn) {
+    Map map = random_map(5, seed);
+    for (Link& link : map.links) link.rate[0] = link.rate[1] = {5e9};
+    Constraints pairs;
+    pairs.clique_max = 2;
+    expect_brute_force(map, pairs, {}, 3, fmt::format("five islands in pairs, seed {}", seed));
+    map = random_map(4, seed);
+    for (Link& link : map.links) link.rate[0] = link.rate[1] = {5e9};
+    expect_brute_force(map, {}, {}, 3, fmt::format("seed {}", seed));
+  }
 }
 
 TEST(Exact, FindsWhatBruteForceFindsUnderConstraints) {
@@ -167,6 +182,7 @@ TEST(Exact, NineCitiesAreCertified) {
     SearchSettings settings;
     settings.plan.objective = golden.objective;
     settings.steps = 3'000;
+    settings.constraints.period_max = 3;
     const SearchResult found = testing::alone(*fixture, settings);
     EXPECT_TRUE(found.certified);
     EXPECT_EQ(found.period_max, 3);
@@ -175,6 +191,24 @@ TEST(Exact, NineCitiesAreCertified) {
     EXPECT_EQ(found.gap(), 0);
     EXPECT_NEAR(found.class_size, 21147.0 + std::pow(21147.0, 2) + std::pow(21147.0, 3), 1e4);
   }
+}
+
+// Few pairs are left on nine cities, so eight rounds are no harder to prove than three. Under the
+// squared objective four beat three.
+TEST(Exact, GoesFurtherWhereThatIsCheap) {
+  if (testing::kSanitized) return;
+  const auto fixture = nine_cities({0});
+  SearchSettings settings;
+  settings.steps = 3'000;
+  const SearchResult paper = testing::alone(*fixture, settings);
+  EXPECT_TRUE(paper.certified);
+  EXPECT_EQ(paper.period_max, kAnnealedPeriod);
+  EXPECT_NEAR(paper.class_size / std::pow(21147.0, 8), 1, 1e-4);
+  EXPECT_NEAR(paper.plan.staleness().ms(), 1231.2, 1e-4);
+  settings.plan.objective = Objective::kSquared;
+  const SearchResult squared = testing::alone(*fixture, settings);
+  EXPECT_EQ(squared.schedule.rounds.size(), 4u);
+  EXPECT_NEAR(squared.plan.staleness().ms(), 905.6140, 1e-4);
 }
 
 TEST(Exact, NineCitiesAreNeverWorseThanANamedSchedule) {
@@ -186,7 +220,7 @@ TEST(Exact, NineCitiesAreNeverWorseThanANamedSchedule) {
     SearchSettings settings;
     settings.steps = 3'000;
     const SearchResult found = testing::alone(*fixture, settings);
-    ASSERT_TRUE(found.certified) << megabytes << " MB";
+    ASSERT_TRUE(found.proven) << megabytes << " MB";
     for (const ScheduleName& name : schedule_names()) {
       const auto named = named_schedule(name.name, fixture->map, fixture->routes);
       if (!named) continue;

@@ -14,6 +14,26 @@ static_assert(std::size(kPartitions) == kSmallIslandsMax + 1);
 
 }  // namespace
 
+Connected Connected::joined(const Partition& round) const {
+  Connected result = *this;
+  for (int c = 0; c < round.count; ++c) {
+    // All parts that the clique touches become one.
+    std::uint16_t met = 0;
+    int kept = 0;
+    for (int part = 0; part < result.count_; ++part) {
+      const std::uint16_t islands = result.parts_[part];
+      if ((islands & round.cliques[c]) != 0)
+        met = std::uint16_t(met | islands);
+      else
+        result.parts_[kept++] = islands;
+    }
+    result.parts_[kept] = met;
+    result.count_ = kept + 1;
+  }
+  COTILLION_CHECK(result.count_ >= 1 && result.count_ <= count_);
+  return result;
+}
+
 PartitionTable::PartitionTable(const NetworkModel& network, const Score& score, const Rules& rules)
     : n_(network.map().island_count()), squared_(score.squared()) {
   CliqueCache cache(network, score.settings().fragments);

@@ -27,6 +27,18 @@ struct Partition {
   double e1 = 0;
 };
 
+// What rounds have connected so far: disjoint sets of islands that have met, through whomever.
+class Connected {
+ public:
+  explicit Connected(const Partition& round) : parts_(round.cliques), count_(round.count) {}
+  [[nodiscard]] Connected joined(const Partition& round) const;
+  [[nodiscard]] int parts() const { return count_; }
+
+ private:
+  std::array<std::uint16_t, kSmallIslandsMax> parts_{};
+  int count_ = 0;
+};
+
 class PartitionTable {
  public:
   // Requires at most kSmallIslandsMax islands. Pinned rounds are there whatever else rules say.

@@ -45,6 +45,22 @@ TEST(PartitionTable, OneTwoAndThreeRoundsLeaveWhatMixingSays) {
   }
 }
 
+TEST(PartitionTable, KnowsWhatRoundsConnect) {
+  const auto fixture = fixture_of(random_map(5, 3));
+  const Score score(fixture->network, by(Objective::kPaper));
+  const PartitionTable table(fixture->network, score, Rules(fixture->network, {}));
+  Random random(2);
+  const auto draw = [&] { return int(random.between(0, table.count() - 1)); };
+  for (int trial = 0; trial < 200; ++trial) {
+    const Partition &x = table[draw()], &y = table[draw()], &z = table[draw()];
+    const Connected both = Connected(x).joined(y);
+    EXPECT_EQ(both.parts() == 1, connects_all({"", {x.round, y.round}}, 5));
+    EXPECT_EQ(both.joined(z).parts() == 1, connects_all({"", {x.round, y.round, z.round}}, 5));
+    EXPECT_LE(both.joined(z).parts(), both.parts());
+    EXPECT_GE(both.joined(z).parts(), both.parts() + z.count - 5);
+  }
+}
+
 TEST(PartitionTable, HoldsWhatRulesAllowAndWhatIsPinnedShortestFirst) {
   const auto fixture = fixture_of(random_map(5, 3));
   Constraints constraints;

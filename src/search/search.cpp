@@ -257,7 +257,7 @@ class Search {
     const Standing to_beat =
         kept_.empty() ? Standing{{}, kInfinity, kInfinity, kInfinity} : kept_[0];
     ExactResult exact = search_exactly(
-        network_, score_, rules_, result_.period_max, to_beat, workers_,
+        network_, score_, rules_, {result_.period_max, longest_}, to_beat, workers_,
         [this] { return stopped(); },
         [this](int period, double done) {
           tell(fmt::format("proof for {} rounds, {:.0f} %", period, 100 * done), 0, kInfinity);
@@ -265,15 +265,16 @@ class Search {
     result_.evaluated += exact.evaluated;
     // It is the first in canonical order of all that are as good.
     if (!exact.best.schedule.rounds.empty()) kept_.put_first(exact.best);
-    result_.period_proven = exact.period_proven;
-    result_.certified = exact.period_proven == result_.period_max && !kept_.empty();
     COTILLION_CHECK(kept_.empty() || kept_[0].value <= to_beat.value * (1 + 1e-9));
+    result_.period_proven = exact.period_proven;
+    result_.period_max = std::max(result_.period_max, exact.period_proven);
+    result_.period_annealed = result_.period_max;
     result_.class_size = exact.class_size;
     // What is pinned may fill a longer period: then there is no shorter one to speak of.
-    if (result_.period_proven > 0 && !kept_.empty() &&
-        int(kept_[0].schedule.rounds.size()) <= result_.period_max)
-      proven_ = kept_[0];
-    result_.certified = result_.certified && proven_;
+    const int rounds = int(exact.proven.schedule.rounds.size());
+    if (exact.period_proven > 0 && rounds > 0 && rounds <= result_.period_max)
+      proven_ = std::move(exact.proven);
+    result_.certified = proven_ && exact.period_proven == result_.period_max;
     trace();
   }
 

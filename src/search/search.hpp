@@ -21,8 +21,9 @@
 
 namespace cotillion {
 
-inline constexpr int kExactPeriod = 3;     // unless constraints say otherwise
-inline constexpr int kAnnealedPeriod = 8;  // likewise
+// Unless constraints say otherwise. Proofs go further where that is cheap.
+inline constexpr int kExactPeriod = 3;
+inline constexpr int kAnnealedPeriod = 8;
 
 struct SearchProgress {
   std::string doing;           // "annealing, lap 3 of 12"

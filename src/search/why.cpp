@@ -9,6 +9,7 @@
 
 #include "base/infinity.hpp"
 #include "base/text.hpp"
+#include "plan/every_round.hpp"
 #include "topology/map_edit.hpp"
 
 namespace cotillion {
@@ -69,8 +70,10 @@ class Asker {
     SearchSettings again = settings_;
     again.exact = question.reroutes && care_ == WhyCare::kProven && result_.certified;
     // The class of schedules that the answer is in, or longer periods would look like gains.
-    again.constraints.period_max =
-        std::max(result_.period_max, int(result_.schedule.rounds.size()));
+    const bool small = network_.map().island_count() <= kSmallIslandsMax && settings_.exact;
+    if (!again.exact && again.constraints.period_max == 0)
+      again.constraints.period_max =
+          std::max(small ? kExactPeriod : kAnnealedPeriod, int(result_.schedule.rounds.size()));
     again.frontier_points = 0;
     again.until_stopped = false;
     again.progress = nullptr;
