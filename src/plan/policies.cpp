@@ -5,17 +5,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
+#include <utility>
 
 #include "base/random.hpp"
 #include "plan/explain.hpp"
 #include "plan/named_schedule.hpp"
+#include "plan/overlap.hpp"
 #include "plan/rivals.hpp"
 
 namespace cotillion {
 namespace {
 
 const RealDuration kUnending = RealDuration::from_ps(std::numeric_limits<double>::infinity());
+
+constexpr const char* kPipelined = "; the next begins while one flies";
 
 // Random pairs are an expectation: so many seeds, each of so many rounds, less on large maps
 // where one draw already averages over many islands.
@@ -39,31 +42,15 @@ class Scorer {
 
   std::vector<Policy> all() {
     schedules();
-    say("ring all-reduce");
-    const RingOrder order =
-        settings_.ring_order.empty() ? best_ring(unicast_) : RingOrder{settings_.ring_order, false};
-    const RivalExchange around = ring(unicast_, order.order, memory_);
-    const std::string found = ring_note(order);
-    overlapped("ring all-reduce", around, found);
-    say("butterfly all-reduce");
-    const RivalExchange direct = butterfly(unicast_, memory_);
-    overlapped("butterfly all-reduce", direct, "direct reduce-scatter and all-gather");
-    say("one-peer exponential");
-    overlapped("one-peer exponential",
-               one_peer_exponential(unicast_, exponential_order(unicast_), memory_),
-               network_.map().island_count() <= kExponentialExactMax ? "best order, by trying all"
-                                                                     : "order by local search");
-    pairs_at_random();
-    say("unicast schedules");
-    unicast("unicast all-to-all", "all-to-all");
-    unicast("unicast grid", "grid");
-    blocking("synchronous SGD, ring", around, 1, found);
-    blocking("synchronous SGD, butterfly", direct, 1, "");
-    synchronous_with_hardware();
-    blocking(fmt::format("local SGD, H = {}", settings_.local_steps), direct, settings_.local_steps,
-             "blocks for a butterfly every H steps");
-    blocking(fmt::format("DiLoCo, H = {}", settings_.diloco_steps), direct, settings_.diloco_steps,
-             "blocks for a butterfly every H steps");
+    overlapped_rivals();
+    blocking_rivals();
+    sort_best_first(policies_, settings_.plan.objective);
+    return std::move(policies_);
+  }
+
+  // Only those that train while they exchange.
+  std::vector<Policy> rivals() {
+    overlapped_rivals();
     sort_best_first(policies_, settings_.plan.objective);
     return std::move(policies_);
   }
@@ -71,6 +58,83 @@ class Scorer {
  private:
   void say(const std::string& what) const {
     if (settings_.progress) settings_.progress(what);
+  }
+
+  void overlapped_rivals() {
+    rings();
+    say("butterfly all-reduce");
+    direct_ = butterfly(unicast_, memory_);
+    const char* two_phases = "direct reduce-scatter and all-gather";
+    std::vector<Policy> direct{overlapped("butterfly all-reduce", direct_, two_phases)};
+    if (settings_.plan.relax.overlap)
+      direct.push_back(
+          overlapped("butterfly all-reduce",
+                     streamed_butterfly(unicast_, overlap_fragments(settings_.plan), memory_),
+                     std::string(two_phases) + kPipelined));
+    keep_best(std::move(direct));
+    streaming();
+    say("one-peer exponential");
+    policies_.push_back(best_lengths_of(
+        "one-peer exponential",
+        one_peer_exponential(unicast_, exponential_order(unicast_), memory_),
+        network_.map().island_count() <= kExponentialExactMax ? "best order, by trying all"
+                                                              : "order by local search"));
+    pairs_at_random();
+    say("unicast schedules");
+    unicast("unicast all-to-all", "all-to-all");
+    unicast("unicast grid", "grid");
+  }
+
+  // Where routes may be decided, also around full lanes; where exchanges may overlap, one after
+  // the other.
+  void rings() {
+    say("ring all-reduce");
+    const RingOrder order =
+        settings_.ring_order.empty() ? best_ring(unicast_) : RingOrder{settings_.ring_order, false};
+    rings_ = {ring(unicast_, order.order, memory_)};
+    if (settings_.plan.relax.routes)
+      for (RivalExchange& around : rerouted_rings(unicast_, order.order, memory_))
+        rings_.push_back(std::move(around));
+    const std::string note = ring_note(order);
+    std::vector<Policy> choices;
+    for (const RivalExchange& around : rings_) {
+      const std::string routed = note + routed_note(around);
+      choices.push_back(overlapped("ring all-reduce", around, routed));
+      if (settings_.plan.relax.overlap)
+        choices.push_back(overlapped("ring all-reduce",
+                                     streamed_ring(around, overlap_fragments(settings_.plan)),
+                                     routed + kPipelined));
+    }
+    keep_best(std::move(choices));
+    const auto fastest = std::min_element(
+        rings_.begin(), rings_.end(),
+        [](const RivalExchange& a, const RivalExchange& b) { return a.time < b.time; });
+    fastest_ring_ = *fastest;
+    ring_note_ = note + routed_note(*fastest);
+  }
+  [[nodiscard]] const char* routed_note(const RivalExchange& around) const {
+    return &around == &rings_.front() ? "" : "; around full lanes";
+  }
+
+  // By the chosen objective; ties go to what streams sooner, then to what the paper would take.
+  void keep_best(std::vector<Policy> choices) {
+    const auto rank = [&](const Policy& policy) {
+      return std::pair(policy.objective(settings_.plan.objective),
+                       policy.objective(Objective::kPaperStreamed));
+    };
+    policies_.push_back(std::move(
+        *std::min_element(choices.begin(), choices.end(),
+                          [&](const Policy& a, const Policy& b) { return rank(a) < rank(b); })));
+  }
+
+  void blocking_rivals() {
+    blocking("synchronous SGD, ring", fastest_ring_, 1, ring_note_);
+    blocking("synchronous SGD, butterfly", direct_, 1, "");
+    synchronous_with_hardware();
+    blocking(fmt::format("local SGD, H = {}", settings_.local_steps), direct_,
+             settings_.local_steps, "blocks for a butterfly every H steps");
+    blocking(fmt::format("DiLoCo, H = {}", settings_.diloco_steps), direct_, settings_.diloco_steps,
+             "blocks for a butterfly every H steps");
   }
 
   void schedules() {
@@ -87,19 +151,69 @@ class Scorer {
   }
 
   // A rival that trains while it exchanges, once every round.
-  void overlapped(const std::string& name, const RivalExchange& exchange, const std::string& note) {
+  [[nodiscard]] Policy overlapped(const std::string& name, const RivalExchange& exchange,
+                                  const std::string& note) const {
+    return overlapped(name, {exchange, delay_of(exchange)}, note);
+  }
+  [[nodiscard]] Policy overlapped(const std::string& name, const StreamedExchange& streamed,
+                                  const std::string& note) const {
+    const RivalExchange& exchange = streamed.cycle;
     Policy policy = from_exchange(name, exchange, note);
     policy.cycle = round_length(exchange.time, settings_.plan);
     policy.area = exchange.mixing.area;
     policy.settles_after = exchange.mixing.settles_after;
-    const double streamed = 1 - 1.0 / settings_.plan.fragments;
-    const RealDuration delay = exchange.time - exchange.serialisation * streamed;
     const std::vector<RealDuration> lengths(std::max<std::size_t>(exchange.mixing.phases.size(), 1),
                                             policy.cycle);
     for (const Objective objective : kObjectives)
-      policy.objectives.push_back(staleness(objective, exchange.mixing, lengths, delay));
+      policy.objectives.push_back(staleness(objective, exchange.mixing, lengths, streamed.delay));
     add_traffic(policy, exchange.payloads_out);
-    policies_.push_back(std::move(policy));
+    return policy;
+  }
+  [[nodiscard]] RealDuration delay_of(const RivalTime& round) const {
+    return round.time - round.serialisation * (1 - 1.0 / settings_.plan.fragments);
+  }
+
+  // With rounds of one length, or each as long as it needs where that is allowed and better.
+  [[nodiscard]] Policy best_lengths_of(const std::string& name, const RivalExchange& exchange,
+                                       const std::string& note) const {
+    Policy policy = overlapped(name, exchange, note);
+    if (!settings_.plan.relax.lengths || exchange.rounds.size() != exchange.mixing.phases.size())
+      return policy;
+    Policy own = policy;
+    std::vector<RealDuration> lengths, delays;
+    own.cycle = {};
+    for (const RivalTime& round : exchange.rounds) {
+      lengths.push_back(round_length(round.time, settings_.plan));
+      delays.push_back(delay_of(round));
+      own.cycle = own.cycle + lengths.back() * (1.0 / double(exchange.rounds.size()));
+    }
+    for (std::size_t k = 0; k < kObjectives.size(); ++k)
+      own.objectives[k] = staleness(kObjectives[k], exchange.mixing, lengths, delays);
+    add_traffic(own, exchange.payloads_out);
+    const Objective objective = settings_.plan.objective;
+    return own.objective(objective) < policy.objective(objective) ? own : policy;
+  }
+
+  // Over whichever all-reduce serves it better.
+  void streaming() {
+    say("Streaming DiLoCo");
+    const int fragments = settings_.plan.fragments;
+    std::vector<Policy> choices{
+        streaming_over("a butterfly", streamed_butterfly(unicast_, fragments, memory_))};
+    for (const RivalExchange& around : rings_)
+      choices.push_back(streaming_over(std::string("a ring") + routed_note(around),
+                                       streamed_ring(around, fragments)));
+    keep_best(std::move(choices));
+  }
+  [[nodiscard]] Policy streaming_over(const std::string& what,
+                                      const StreamedExchange& streamed) const {
+    const RealDuration cycle = round_length(streamed.cycle.time, settings_.plan);
+    std::string note = fmt::format("{} fragments over {}, each copied every {:.1f} ms",
+                                   settings_.plan.fragments, what, cycle.ms());
+    if (settings_.plan.step_time.ps > 0)
+      note += fmt::format(" ({:.2f} steps)", cycle / settings_.plan.step_time);
+    note += fmt::format(" and merged {:.1f} ms later", streamed.delay.ms());
+    return overlapped("Streaming DiLoCo", streamed, note);
   }
 
   // A rival whose GPUs wait: H steps, then the exchange. A step's update waits for the steps that
@@ -154,10 +268,9 @@ class Scorer {
     Random seeds(settings_.seed);
     for (int i = 0; i < draws.seeds; ++i) {
       say(fmt::format("random pairs, draw {} of {}", i + 1, draws.seeds));
-      overlapped("random pairs", random_pairs(unicast_, seeds.next(), draws.rounds, memory_),
-                 fmt::format("mean over {} draws of {} rounds", draws.seeds, draws.rounds));
-      drawn.push_back(std::move(policies_.back()));
-      policies_.pop_back();
+      drawn.push_back(best_lengths_of(
+          "random pairs", random_pairs(unicast_, seeds.next(), draws.rounds, memory_),
+          fmt::format("mean over {} draws of {} rounds", draws.seeds, draws.rounds)));
     }
     policies_.push_back(mean_of(drawn));
   }
@@ -226,50 +339,20 @@ class Scorer {
   const CompareSettings& settings_;
   MixingMemory& memory_;
   NetworkModel unicast_;
+  std::vector<RivalExchange> rings_;  // on shortest ways, then around full lanes
+  RivalExchange fastest_ring_, direct_;
+  std::string ring_note_;  // of the fastest
   std::vector<Policy> policies_;
 };
 
 }  // namespace
 
-Policy policy_of(const NetworkModel& network, const Plan& plan) {
-  Policy policy;
-  policy.name = plan.schedule;
-  policy.feasible = plan.feasible;
-  policy.runnable = plan.runnable;
-  policy.exchange = plan.feasible ? plan.round : kUnending;
-  policy.cycle = plan.feasible ? plan.rounds[0].length : kUnending;
-  policy.area = plan.mixing.area;
-  policy.objectives = plan.objectives;
-  policy.settles_after = plan.mixing.settles_after;
-  policy.egress.assign(network.map().islands.size(), 0);
-  policy.ingress = policy.egress;
-  const PlannedClique* dearest = nullptr;
-  double period = 0;
-  for (const PlannedRound& round : plan.rounds) {
-    period += round.length.seconds();
-    for (const PlannedClique& clique : round.cliques)
-      if (dearest == nullptr || !clique.feasible ||
-          (dearest->feasible && clique.price > dearest->price))
-        dearest = &clique;
-    for (IslandId i = 0; i < network.map().island_count(); ++i)
-      for (const LaneUse& use : round.lanes) {
-        if (use.lane == lane_up(network.map(), i)) policy.egress[i] += double(use.bytes.count);
-        if (use.lane == lane_down(network.map(), i)) policy.ingress[i] += double(use.bytes.count);
-      }
-  }
-  if (dearest != nullptr) policy.binding = binding_phrase(network, *dearest);
-  for (double& rate : policy.egress) rate = plan.feasible && period > 0 ? rate / period : 0;
-  for (double& rate : policy.ingress) rate = plan.feasible && period > 0 ? rate / period : 0;
-  return policy;
-}
-
-void sort_best_first(std::vector<Policy>& policies, Objective objective) {
-  const auto rank = [&](const Policy& policy) {
-    return std::tuple(!policy.feasible, policy.blocking,
-                      policy.blocking ? -policy.utilisation : policy.objective(objective).ps);
-  };
-  std::stable_sort(policies.begin(), policies.end(),
-                   [&](const Policy& a, const Policy& b) { return rank(a) < rank(b); });
+std::optional<Policy> best_rival(const NetworkModel& network, const CompareSettings& settings) {
+  MixingMemory memory;
+  std::vector<Policy> rivals = Scorer(network, settings, memory).rivals();
+  const RealDuration best = rivals.front().objective(settings.plan.objective);
+  if (!rivals.front().feasible || !std::isfinite(best.ps)) return std::nullopt;
+  return std::move(rivals.front());
 }
 
 std::vector<Policy> score_policies(const NetworkModel& network, const CompareSettings& settings,

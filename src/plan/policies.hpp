@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,16 +21,15 @@ struct CompareSettings {
   std::function<void(const std::string&)> progress;  // told what is being scored; may be empty
 };
 
-// Best first: policies that train while they exchange by the chosen objective, then blocking ones
-// by utilisation, then what cannot be done.
+// Best first, as sort_best_first() has it.
 // `memory` must have been used for this map only.
 [[nodiscard]] std::vector<Policy> score_policies(const NetworkModel& network,
                                                  const CompareSettings& settings,
                                                  MixingMemory& memory);
 
-// One of our schedules as a policy.
-[[nodiscard]] Policy policy_of(const NetworkModel& network, const Plan& plan);
-
-void sort_best_first(std::vector<Policy>& policies, Objective objective);
+// The best by the chosen objective of all rivals that train while they exchange; nothing where none
+// of them ever settles.
+[[nodiscard]] std::optional<Policy> best_rival(const NetworkModel& network,
+                                               const CompareSettings& settings);
 
 }  // namespace cotillion

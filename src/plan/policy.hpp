@@ -35,4 +35,11 @@ struct Policy {
   }
 };
 
+// One of our schedules as a policy.
+[[nodiscard]] Policy policy_of(const NetworkModel& network, const Plan& plan);
+
+// Best first: policies that train while they exchange by the chosen objective, then blocking ones
+// by utilisation, then what cannot be done.
+void sort_best_first(std::vector<Policy>& policies, Objective objective);
+
 }  // namespace cotillion

@@ -6,14 +6,19 @@
 #include "plan/ring.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <set>
 
+#include "base/infinity.hpp"
+#include "plan/flow_ways.hpp"
 #include "plan/named_schedule.hpp"
 
 namespace cotillion {
 namespace {
 
 constexpr int kPricedMax = 64;  // islands up to which reversals are judged by price
+constexpr double kRateRounding = 1e-9;
 constexpr std::int64_t kVisitsMax = 50'000'000;  // partial tours seen before exactness is given up
 
 double hop(const NetworkModel& network, IslandId from, IslandId to) {
@@ -113,6 +118,29 @@ class TourSearch {
   std::int64_t visits_ = 0;
 };
 
+std::vector<Flow> flows_round(const std::vector<IslandId>& order) {
+  std::vector<Flow> flows;
+  for (std::size_t i = 0; i < order.size(); ++i)
+    flows.push_back({order[i], order[(i + 1) % order.size()]});
+  return flows;
+}
+
+// Of a ring with these flights and shares, in its order.
+RingPrice price_of(const NetworkModel& network, const std::vector<double>& hops,
+                   const std::vector<FlowShare>& shares) {
+  RingPrice price;
+  price.limit = *std::min_element(shares.begin(), shares.end(),
+                                  [](const auto& a, const auto& b) { return a.rate < b.rate; });
+  price.serialisation = RealDuration::from_ps(serialisation_ps(network, price.limit.rate));
+  double length = 0, least_pair = kInfinity;
+  for (std::size_t i = 0; i < hops.size(); ++i) {
+    length += hops[i];
+    least_pair = std::min(least_pair, hops[i] + hops[(i + 1) % hops.size()]);
+  }
+  price.time = price.serialisation + RealDuration::from_ps(2 * length - least_pair);
+  return price;
+}
+
 // Reverses stretches of the tour for as long as that shortens it.
 void reverse_stretches(const NetworkModel& network, std::vector<IslandId>& order) {
   const int n = int(order.size());
@@ -161,23 +189,36 @@ void reverse_by_price(const NetworkModel& network, std::vector<IslandId>& order)
 }  // namespace
 
 RingPrice price_ring(const NetworkModel& network, const std::vector<IslandId>& order) {
-  const std::size_t n = order.size();
-  if (n < 2) return {};
-  std::vector<Flow> flows;
-  for (std::size_t i = 0; i < n; ++i) flows.push_back({order[i], order[(i + 1) % n]});
-  const std::vector<FlowShare> shares = share_flows(network, flows);
-  RingPrice price;
-  price.limit = *std::min_element(shares.begin(), shares.end(),
-                                  [](const auto& a, const auto& b) { return a.rate < b.rate; });
-  price.serialisation = RealDuration::from_ps(serialisation_ps(network, price.limit.rate));
-  double least_pair = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < n; ++i) {
-    const IslandId a = order[i], b = order[(i + 1) % n], c = order[(i + 2) % n];
-    least_pair = std::min(least_pair, hop(network, a, b) + hop(network, b, c));
+  if (order.size() < 2) return {};
+  const std::vector<Flow> flows = flows_round(order);
+  std::vector<double> hops;
+  for (const Flow& flow : flows) hops.push_back(hop(network, flow.from, flow.to));
+  return price_of(network, hops, share_flows(network, flows));
+}
+
+std::vector<RingPrice> price_rerouted_rings(const NetworkModel& network,
+                                            const std::vector<IslandId>& order) {
+  std::vector<RingPrice> prices;
+  if (order.size() < 2) return prices;
+  const std::vector<Flow> flows = flows_round(order);
+  BitsPerSecond known = price_ring(network, order).limit.rate, most{kInfinity};
+  for (const IslandId island : order)
+    most = std::min({most, lane_rate(network.map(), lane_up(network.map(), island)),
+                     lane_rate(network.map(), lane_down(network.map(), island))});
+  std::set<double, std::greater<>> rates{most.value};
+  for (const LaneId lane : all_ids<LaneId>(network.map().lane_count()))
+    for (int sharing = 1; sharing <= int(flows.size()); ++sharing)
+      if (const double rate = lane_rate(network.map(), lane).value / sharing; rate < most.value)
+        rates.insert(rate);
+  for (const double rate : rates) {
+    if (rate <= known.value * (1 + kRateRounding)) break;
+    const auto ways = spread_flows(network, flows, {rate});
+    if (!ways) continue;
+    std::vector<double> hops;
+    for (const FlowWay& way : *ways) hops.push_back(double(way.latency.ps));
+    prices.push_back(price_of(network, hops, share_flows(network, *ways)));
   }
-  const double flight = 2 * tour_length(network, order) - least_pair;
-  price.time = price.serialisation + RealDuration::from_ps(flight);
-  return price;
+  return prices;
 }
 
 RingOrder best_ring(const NetworkModel& network) {

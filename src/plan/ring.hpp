@@ -22,6 +22,10 @@ struct RingPrice {
 };
 // Requires every island exactly once in `order`.
 [[nodiscard]] RingPrice price_ring(const NetworkModel& network, const std::vector<IslandId>& order);
+// The same with flows around full lanes: one price for each rate that lanes can give all of them so
+// and that is more than the shortest ways give, fastest first.
+[[nodiscard]] std::vector<RingPrice> price_rerouted_rings(const NetworkModel& network,
+                                                          const std::vector<IslandId>& order);
 
 struct RingOrder {
   std::vector<IslandId> order;

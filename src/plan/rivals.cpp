@@ -18,6 +18,8 @@ constexpr int kExponentialSearchMax = 64;  // islands; above it the line is take
 struct PhasePrice {
   RealDuration time, serialisation;
   FlowShare limit;
+  RealDuration passing;  // of the flow that takes longest to pass, wherever it flies
+  FlowShare busiest;
 };
 PhasePrice price_phase(const NetworkModel& network, const std::vector<Flow>& flows, double bytes) {
   const std::vector<FlowShare> shares = share_flows(network, flows);
@@ -26,7 +28,15 @@ PhasePrice price_phase(const NetworkModel& network, const std::vector<Flow>& flo
     const RealDuration passing =
         RealDuration::from_ps(bytes * ps_per_byte(shares[f].rate) * network.wire_factor());
     const RealDuration time = passing + network.routes().latency(flows[f].to, flows[f].from);
-    if (time > slowest.time) slowest = {time, passing, shares[f]};
+    if (time > slowest.time) {
+      slowest.time = time;
+      slowest.serialisation = passing;
+      slowest.limit = shares[f];
+    }
+    if (passing > slowest.passing) {
+      slowest.passing = passing;
+      slowest.busiest = shares[f];
+    }
   }
   return slowest;
 }
@@ -35,6 +45,14 @@ const Mixing& everybody_averages(int n, MixingMemory& memory) {
   std::vector<IslandId> all;
   for (IslandId i = 0; i < n; ++i) all.push_back(i);
   return memory.recall("all-to-all", {"all-to-all", {completed({{all, {}}}, n)}}, n);
+}
+
+std::vector<Flow> everybody_to_everybody(int n) {
+  std::vector<Flow> flows;
+  for (IslandId from = 0; from < n; ++from)
+    for (IslandId to = 0; to < n; ++to)
+      if (from != to) flows.push_back({from, to});
+  return flows;
 }
 
 int exponential_rounds(int n) {
@@ -61,6 +79,16 @@ PhasePrice price_exponential(const NetworkModel& network, const std::vector<Isla
   return slowest;
 }
 
+RivalExchange exchange_of(const RingPrice& price, std::size_t islands, MixingMemory& memory) {
+  RivalExchange exchange;
+  exchange.time = price.time;
+  exchange.serialisation = price.serialisation;
+  exchange.mixing = everybody_averages(int(islands), memory);
+  exchange.payloads_out = 2.0 * (double(islands) - 1) / double(islands);
+  exchange.limit = price.limit;
+  return exchange;
+}
+
 }  // namespace
 
 RivalExchange butterfly(const NetworkModel& network, MixingMemory& memory) {
@@ -68,11 +96,8 @@ RivalExchange butterfly(const NetworkModel& network, MixingMemory& memory) {
   RivalExchange exchange;
   exchange.mixing = everybody_averages(n, memory);
   if (n < 2) return exchange;
-  std::vector<Flow> flows;
-  for (IslandId from = 0; from < n; ++from)
-    for (IslandId to = 0; to < n; ++to)
-      if (from != to) flows.push_back({from, to});
-  const PhasePrice phase = price_phase(network, flows, double(network.payload().count) / n);
+  const PhasePrice phase =
+      price_phase(network, everybody_to_everybody(n), double(network.payload().count) / n);
   exchange.time = phase.time * 2;
   exchange.serialisation = phase.serialisation * 2;
   exchange.limit = phase.limit;
@@ -82,10 +107,38 @@ RivalExchange butterfly(const NetworkModel& network, MixingMemory& memory) {
 
 RivalExchange ring(const NetworkModel& network, const std::vector<IslandId>& order,
                    MixingMemory& memory) {
+  return exchange_of(price_ring(network, order), order.size(), memory);
+}
+
+std::vector<RivalExchange> rerouted_rings(const NetworkModel& network,
+                                          const std::vector<IslandId>& order,
+                                          MixingMemory& memory) {
+  std::vector<RivalExchange> rings;
+  for (const RingPrice& price : price_rerouted_rings(network, order))
+    rings.push_back(exchange_of(price, order.size(), memory));
+  return rings;
+}
+
+StreamedExchange streamed_butterfly(const NetworkModel& network, int fragments,
+                                    MixingMemory& memory) {
   const int n = network.map().island_count();
-  const RingPrice price = price_ring(network, order);
-  return {price.time, price.serialisation, everybody_averages(n, memory), 2.0 * (n - 1) / n,
-          price.limit};
+  StreamedExchange streamed{butterfly(network, memory), {}};
+  if (n < 2) return streamed;
+  const double part = double(network.payload().count) / n / fragments;
+  const PhasePrice phase = price_phase(network, everybody_to_everybody(n), part);
+  const RealDuration passing = phase.passing * (2.0 * fragments);
+  streamed.delay = phase.time * 2;
+  streamed.cycle.serialisation = passing;
+  streamed.cycle.time = std::max(passing, streamed.delay);
+  streamed.cycle.limit = passing < streamed.delay ? phase.limit : phase.busiest;
+  return streamed;
+}
+
+StreamedExchange streamed_ring(const RivalExchange& ring, int fragments) {
+  StreamedExchange streamed{ring, {}};
+  streamed.delay = ring.time - ring.serialisation + ring.serialisation * (1.0 / fragments);
+  streamed.cycle.time = std::max(ring.serialisation, streamed.delay);
+  return streamed;
 }
 
 RivalExchange one_peer_exponential(const NetworkModel& network, const std::vector<IslandId>& order,
@@ -103,6 +156,8 @@ RivalExchange one_peer_exponential(const NetworkModel& network, const std::vecto
   Schedule schedule{"one-peer exponential", {}};
   for (int k = 0; k < exponential_rounds(n); ++k) {
     const std::vector<Flow> flows = jumps(order, 1 << k);
+    const PhasePrice phase = price_phase(network, flows, double(network.payload().count));
+    exchange.rounds.push_back({phase.time, phase.serialisation});
     // Directed: a receiver averages with its sender, who listens to somebody else.
     Clique all;
     all.weights.assign(std::size_t(n) * n, 0);
@@ -178,6 +233,7 @@ RivalExchange random_pairs(const NetworkModel& network, std::uint64_t seed, int 
       flows.push_back({order[i + 1], order[i]});
     }
     const PhasePrice phase = price_phase(network, flows, double(network.payload().count));
+    exchange.rounds.push_back({phase.time, phase.serialisation});
     if (phase.time > exchange.time) {
       exchange.time = phase.time;
       exchange.serialisation = phase.serialisation;

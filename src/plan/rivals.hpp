@@ -1,5 +1,6 @@
-// What people use today, priced on our map: all-reduce over a ring and over a butterfly, gossip
-// over one-peer exponential graphs and over random pairs. All unicast between islands.
+// What people use today, priced on our map: all-reduce over a ring and over a butterfly, whole or
+// in fragments, gossip over one-peer exponential graphs and over random pairs. All unicast between
+// islands.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +27,17 @@ class MixingMemory {
   std::map<std::string, Mixing> known_;
 };
 
-// One exchange of a rival, whatever surrounds it.
-struct RivalExchange {
+struct RivalTime {
   RealDuration time;
   RealDuration serialisation;  // the part of it that streaming in fragments would shorten
-  Mixing mixing;               // of repeating it
-  double payloads_out = 0;     // payloads that leave, and enter, each island in an exchange
+};
+
+// One exchange of a rival, whatever surrounds it.
+struct RivalExchange : RivalTime {
+  Mixing mixing;            // of repeating it
+  double payloads_out = 0;  // payloads that leave, and enter, each island in an exchange
   FlowShare limit;
+  std::vector<RivalTime> rounds;  // of a period, where they are not alike; the dearest is above
 };
 
 // Direct reduce-scatter and all-gather: every island owns a part of the payload, receives it from
@@ -41,6 +46,22 @@ struct RivalExchange {
 
 [[nodiscard]] RivalExchange ring(const NetworkModel& network, const std::vector<IslandId>& order,
                                  MixingMemory& memory);
+// The ring with its flows around full lanes, at each rate that lanes can give all of them so.
+[[nodiscard]] std::vector<RivalExchange> rerouted_rings(const NetworkModel& network,
+                                                        const std::vector<IslandId>& order,
+                                                        MixingMemory& memory);
+
+// The payload in fragments that follow one another through the exchange, as in Streaming DiLoCo.
+// A fragment is merged before it is copied again, and the next ones start while it is under way. So
+// a cycle is as long as all of the payload takes to pass where it is slowest, or as one fragment
+// takes to arrive everywhere, whichever is longer.
+struct StreamedExchange {
+  RivalExchange cycle;
+  RealDuration delay;  // from a fragment's copy to its merge
+};
+[[nodiscard]] StreamedExchange streamed_butterfly(const NetworkModel& network, int fragments,
+                                                  MixingMemory& memory);
+[[nodiscard]] StreamedExchange streamed_ring(const RivalExchange& ring, int fragments);
 
 // Round k: each island sends its state to the one 2^k places on, and averages with what it gets.
 [[nodiscard]] RivalExchange one_peer_exponential(const NetworkModel& network,

@@ -97,6 +97,28 @@ TEST(Ring, AboveTwelveIslandsTheOrderIsCalledHeuristic) {
   EXPECT_EQ(ring.order.size(), 13u);
 }
 
+// A→C→B→D→A on a line A–B–C–D: A→C and B→D share B→C, C→B and D→A share C→B. The long way round
+// costs 100 ms a flight, and everybody has the whole rate.
+TEST(Ring, FlowsGoAroundFullLanesWhereThatPays) {
+  MixingMemory memory;
+  const auto fixture = unicast(R"(
+    payload = "400MB"
+    defaults = { access = "8Gbps", rate = "8Gbps" }
+    islands = [{ name = "A" }, { name = "B" }, { name = "C" }, { name = "D" }]
+    links = [{ ends = ["A", "B"], latency = "10ms" }, { ends = ["B", "C"], latency = "10ms" },
+             { ends = ["C", "D"], latency = "10ms" }, { ends = ["D", "A"], latency = "100ms" }]
+  )");
+  const std::vector<IslandId> order{0, 2, 1, 3};
+  EXPECT_NEAR(ring(fixture->network, order, memory).time.ms(), 1200 + 130, 1e-9);
+  const auto around = rerouted_rings(fixture->network, order, memory);
+  ASSERT_EQ(around.size(), 1u);
+  // Hops of 110, 10, 20 and 100 ms, twice but for B's two.
+  EXPECT_NEAR(around[0].time.ms(), 600 + 480 - 30, 1e-9);
+  EXPECT_EQ(around[0].limit.rate.gbps(), 8);
+  // In the order of the line nothing is shared.
+  EXPECT_TRUE(rerouted_rings(fixture->network, {0, 1, 2, 3}, memory).empty());
+}
+
 TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
   MixingMemory memory;
   // Each island sends a third to two others at 4 Gbps: 600 ms, and 25 ms to fly; twice.
@@ -105,6 +127,51 @@ TEST(Butterfly, TwoPhasesEachAsLongAsTheSlowestFlow) {
   EXPECT_NEAR(exchange.time.ms(), 2 * 625, 1e-9);
   EXPECT_NEAR(exchange.payloads_out, 4.0 / 3, 1e-12);
   EXPECT_EQ(exchange.mixing.area, 1);
+}
+
+TEST(Streamed, FragmentsFollowOneAnotherThroughAButterfly) {
+  MixingMemory memory;
+  // Two swap halves twice: 1 s passes in a cycle. One of four fragments takes 125 ms and 50 to fly,
+  // twice; in one piece everything must have arrived before it is copied again.
+  const auto pair = unicast(kPair);
+  const StreamedExchange four = streamed_butterfly(pair->network, 4, memory);
+  EXPECT_NEAR(four.cycle.time.ms(), 1000, 1e-9);
+  EXPECT_NEAR(four.delay.ms(), 350, 1e-9);
+  EXPECT_NEAR(four.cycle.payloads_out, 1, 1e-12);
+  EXPECT_EQ(four.cycle.mixing.area, 1);
+  const StreamedExchange whole = streamed_butterfly(pair->network, 1, memory);
+  EXPECT_NEAR(whole.cycle.time.ms(), 1100, 1e-9);
+  EXPECT_NEAR(whole.delay.ms(), 1100, 1e-9);
+  // Thirds to two others at 4 Gbps: 600 ms, twice. A fragment: 75 ms and 25 to fly, twice.
+  const StreamedExchange triangle = streamed_butterfly(unicast(kTriangle)->network, 8, memory);
+  EXPECT_NEAR(triangle.cycle.time.ms(), 1200, 1e-9);
+  EXPECT_NEAR(triangle.delay.ms(), 200, 1e-9);
+}
+
+// The flow that takes longest to pass need not be the one that arrives last.
+TEST(Streamed, ACycleIsAsLongAsTheBusiestFlowTakesToPass) {
+  MixingMemory memory;
+  const auto fixture = unicast(R"(
+    payload = "400MB"
+    defaults = { access = "8Gbps", rate = "800Gbps" }
+    islands = [{ name = "A" }, { name = "B" }]
+    links = [{ ends = ["A", "B"], latency = ["10ms", "900ms"], rate = ["4Gbps", "800Gbps"] }]
+  )");
+  // 200 MB each way: 400 ms to pass from A, 10 to fly; 200 ms from B, 900 to fly.
+  const StreamedExchange streamed = streamed_butterfly(fixture->network, 100, memory);
+  EXPECT_NEAR(butterfly(fixture->network, memory).time.ms(), 2 * 1100, 1e-9);
+  EXPECT_NEAR(streamed.cycle.serialisation.ms(), 2 * 400, 1e-9);
+  EXPECT_NEAR(streamed.delay.ms(), 2 * 902, 1e-9);
+  EXPECT_NEAR(streamed.cycle.time.ms(), 2 * 902, 1e-9);  // merged before it is copied again
+}
+
+TEST(Streamed, FragmentsFollowOneAnotherRoundARing) {
+  MixingMemory memory;
+  // 1 s passes; the longest chain flies 80 ms; a fourth of the payload takes 250 ms of it.
+  const auto pair = unicast(kPair);
+  const StreamedExchange streamed = streamed_ring(ring(pair->network, {0, 1}, memory), 4);
+  EXPECT_NEAR(streamed.cycle.time.ms(), 1000, 1e-9);
+  EXPECT_NEAR(streamed.delay.ms(), 330, 1e-9);
 }
 
 TEST(OnePeer, FourIslandsAverageExactlyInTwoRounds) {
@@ -198,7 +265,7 @@ TEST(Policies, WithoutMemoryTheAllToAllIsInfeasibleAndLast) {
   const auto policies = policies_on_nine_cities({0});
   EXPECT_FALSE(policy_named(policies, "all-to-all").feasible);
   EXPECT_FALSE(policies.back().feasible);
-  EXPECT_EQ(policies.front().kind, Policy::Kind::kSchedule);
+  EXPECT_EQ(policies.front().name, "Streaming DiLoCo");
 }
 
 TEST(Policies, TrafficIsCountedAtTheAccessLink) {
@@ -208,6 +275,96 @@ TEST(Policies, TrafficIsCountedAtTheAccessLink) {
     EXPECT_NEAR(rate, 1e9 / 0.6762, 1e-3);
   for (const double rate : policy_named(policies, "unicast all-to-all").ingress)
     EXPECT_NEAR(rate, 8e9 / 3.3162, 1e-2);
+}
+
+TEST(Policies, StreamingDiLoCoAveragesEverybodyOnceInACycle) {
+  const auto fixture = fixture_of(testing::map_of(kPair));
+  CompareSettings settings;
+  settings.plan.fragments = 4;
+  settings.plan.step_time = Duration{100'000'000'000};
+  MixingMemory memory;
+  const auto policies = score_policies(fixture->network, settings, memory);
+  const Policy& policy = policy_named(policies, "Streaming DiLoCo");
+  EXPECT_NEAR(policy.cycle.ms(), 1000, 1e-9);
+  EXPECT_NEAR(policy.objective(Objective::kPaper).ms(), 1500, 1e-9);
+  EXPECT_NEAR(policy.objective(Objective::kPaperStreamed).ms(), 500 + 330, 1e-9);
+  EXPECT_EQ(
+      policy.note,
+      "4 fragments over a ring, each copied every 1000.0 ms (10.00 steps) and merged 330.0 ms "
+      "later");
+  // One payload out in a second.
+  EXPECT_NEAR(policy.egress[0], 1e9, 1e-3);
+  settings.plan.whole_steps = true;
+  settings.plan.step_time = Duration{300'000'000'000};
+  const auto stepped = score_policies(fixture->network, settings, memory);
+  EXPECT_NEAR(policy_named(stepped, "Streaming DiLoCo").cycle.ms(), 1200, 1e-9);
+}
+
+TEST(Policies, TheBestRivalIsTheFirstThatNeverBlocks) {
+  const auto fixture = testing::nine_cities({32'000'000'000});
+  for (const Objective objective : kObjectives) {
+    CompareSettings settings;
+    settings.plan.objective = objective;
+    MixingMemory memory;
+    const auto policies = score_policies(fixture->network, settings, memory);
+    const auto first = std::find_if(policies.begin(), policies.end(), [](const Policy& policy) {
+      return policy.kind == Policy::Kind::kRival && !policy.blocking;
+    });
+    const auto best = best_rival(fixture->network, settings);
+    ASSERT_TRUE(best);
+    EXPECT_EQ(best->name, first->name);
+    EXPECT_EQ(best->objective(objective), first->objective(objective));
+  }
+}
+
+TEST(Policies, RelaxationsMakeNoRivalWeaker) {
+  const auto nine = testing::nine_cities({32'000'000'000});
+  const auto six = fixture_of(testing::random_map(6, 4));
+  for (const testing::MapFixture* fixture : {nine.get(), six.get()})
+    for (const Objective objective : {Objective::kPaper, Objective::kSquaredStreamed}) {
+      CompareSettings settings;
+      settings.plan.objective = objective;
+      MixingMemory memory;
+      const auto plain = score_policies(fixture->network, settings, memory);
+      for (const char* relax : {"lengths", "overlap", "routes", "all"}) {
+        settings.plan.relax = *relaxations_named(relax);
+        const auto relaxed = score_policies(fixture->network, settings, memory);
+        for (const Policy& policy : relaxed) {
+          if (policy.blocking) continue;
+          EXPECT_LE(policy.objective(objective).ps,
+                    policy_named(plain, policy.name).objective(objective).ps * (1 + 1e-12))
+              << policy.name << ", " << relax;
+        }
+      }
+    }
+}
+
+TEST(Policies, ARingThatOverlapsIsStreamingDiLoCosRing) {
+  const auto fixture = fixture_of(testing::map_of(kPair));
+  CompareSettings settings;
+  settings.plan.fragments = 4;
+  settings.plan.objective = Objective::kPaperStreamed;
+  settings.plan.relax.overlap = true;
+  MixingMemory memory;
+  const auto policies = score_policies(fixture->network, settings, memory);
+  EXPECT_NEAR(policy_named(policies, "ring all-reduce").objective(Objective::kPaperStreamed).ms(),
+              500 + 330, 1e-9);
+}
+
+// 900 ms to pass, and 10, 20 or 25 ms to fly: whichever pair was drawn.
+TEST(Policies, RandomPairsTakeAsLongAsTheyNeed) {
+  const auto fixture = fixture_of(testing::map_of(kTriangle));
+  CompareSettings settings;
+  MixingMemory memory;
+  const auto plain = score_policies(fixture->network, settings, memory);
+  settings.plan.relax.lengths = true;
+  const auto relaxed = score_policies(fixture->network, settings, memory);
+  const Policy& before = policy_named(plain, "random pairs");
+  const Policy& after = policy_named(relaxed, "random pairs");
+  EXPECT_NEAR(before.cycle.ms(), 925, 1e-9);
+  EXPECT_LT(after.cycle.ms(), 925 - 1);
+  EXPECT_GT(after.cycle.ms(), 910 + 1);
+  EXPECT_LT(after.objective(Objective::kPaper), before.objective(Objective::kPaper));
 }
 
 TEST(Policies, OneIslandHasNothingToExchange) {
