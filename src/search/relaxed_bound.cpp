@@ -3,15 +3,34 @@
 // longer than f (and its square root's like for the squared curve: a row of n_i equal shares).
 //
 // Rounds of one length: T ≥ S + f and J = T(A + ½) ≥ T(1½ + e₁(f)); streamed, T(½ + e₁(f)) + f.
-// Overlapping rounds: J = S(A − ½) + d ≥ S(½ + e₁(f)) + f for the longest flight f of the schedule,
-// and S more where copies are whole.
+// Whoever rests waits through the round and averages with nobody, so that holds with rests, too.
+//
 // Rounds of their own lengths: round p of length T_p reaches no further than T_p − S, and
 //
-//   J ≥ Σ T_p (T_p/2 + T_{p+1} + e₁ T_{p+2}) / ΣT,
+//   J ≥ Σ U_p (U_p/2 + T_{p+1} + e₁ T_{p+2}) / ΣU,
 //
-// the least ratio of a cycle of lengths, found on a grid from below. Equal lengths on shortest ways
-// have their own, better bound (lower_bound.hpp), which holds for decided ways on links that are
-// never full.
+// the least ratio of a cycle of lengths, found on a grid from below. U_p ≥ T_p counts a pause in
+// which nobody meets to the round before it; whoever rests while others meet changes nothing.
+//
+// Overlapping rounds: J = τ(A − ½) + d with τ the mean length, and S more where copies are whole.
+// Where nobody rests τ ≥ S and J ≥ S(½ + e₁(f)) + f for the longest flight f of the schedule.
+// Where islands rest rounds may follow each other faster; but all of an island's own streams pass
+// its access link, so an island with p_i of P rounds has τ·P ≥ p_i·S. Let an island's part in a
+// clique of m come y rounds after its part before, and x rounds before the next. An update waits
+// y/2
+// + ½ rounds on average, and each member keeps its 1/m of it for x rounds: all in all
+//
+//   N·P·(A − ½) ≥ Σ_c [Σ y²/2 + (ε_m/m) Σy Σx],    ε_m = (N − m)/(N − 1).
+//
+// Σ y² = Σ x² over the period and Σ_c y² ≥ (Σ_c y)²/m, so with ε ≤ ½ a clique's part is at least
+// (½ + ε)(Σx + Σy)²/4m, and Σ(x + y) = 2NP. By Cauchy's inequality
+//
+//   J ≥ S·h + f,    h the harmonic mean over islands of ½ + min(½, (N − n_i(f))/(N − 1)).
+//
+// Under the squared curve members that keep their 1/m leave ε_m = (N − m)²/(m·N·(N − 1)).
+//
+// Equal lengths on shortest ways have their own, better bound (lower_bound.hpp), which holds for
+// decided ways on links that are never full.
 #include "search/relaxed_bound.hpp"
 
 #include <fmt/format.h>
@@ -55,18 +74,31 @@ class Reach {
   // e₁ of rounds whose flights are no longer, at least.
   [[nodiscard]] double left(double flight) const {
     double sum = 0;
-    const int others = n_ - 1;
     for (int i = 0; i < n_; ++i) {
-      const auto row = flights_.begin() + std::ptrdiff_t(i) * others;
-      const double reached = 1.0 + double(std::count_if(row, row + others, [&](double other) {
-                               return other <= flight * (1 + 1e-12);
-                             }));
+      const double reached = double(reach_of(i, flight));
       sum += squared_ ? 1 / reached - 1.0 / n_ : 1 - reached / n_;
     }
-    return std::max(0.0, sum / others);
+    return std::max(0.0, sum / (n_ - 1));
+  }
+  // A − ½ in units of S/τ, at least, whoever rests when.
+  [[nodiscard]] double age_with_rests(double flight) const {
+    double sum = 0;
+    for (int i = 0; i < n_; ++i) {
+      const double reached = double(reach_of(i, flight)), beyond = n_ - reached;
+      const double kept =
+          squared_ ? beyond * beyond / (reached * n_ * (n_ - 1)) : beyond / (n_ - 1);
+      sum += 1 / (0.5 + std::min(0.5, kept));
+    }
+    return n_ / sum;
   }
 
  private:
+  [[nodiscard]] std::int64_t reach_of(int island, double flight) const {
+    const auto row = flights_.begin() + std::ptrdiff_t(island) * (n_ - 1);
+    return 1 + std::count_if(row, row + (n_ - 1),
+                             [&](double other) { return other <= flight * (1 + 1e-12); });
+  }
+
   bool squared_;
   int n_ = 0;
   double passes_ = 0;            // S
@@ -105,23 +137,23 @@ LowerBound of_equal_lengths(const Reach& reach, bool whole) {
   return bound;
 }
 
-LowerBound overlapping(const Reach& reach, bool whole) {
+LowerBound overlapping(const Reach& reach, bool whole, bool rests) {
   double at = 0;
   LowerBound bound = least_of_flights(reach, at, [&](double flight, double left) {
-    return reach.passes() * ((whole ? 1.5 : 0.5) + left) + flight;
+    const double age = rests ? reach.age_with_rests(flight) : 0.5 + left;
+    return reach.passes() * ((whole ? 1 : 0) + age) + flight;
   });
   bound.reason = fmt::format(
       "Streams take {} to pass the fastest access links; cliques that fly {} at most leave {:.0f} "
-      "% of the disagreement after a round. That bounds the objective's formula where nobody "
-      "rests{}.",
+      "% of the disagreement after a round. That bounds the objective's formula{}{}.",
       to_text(bound.length), to_text(RealDuration::from_ps(at)), 100 * (bound.area - 1),
-      whole ? "" : ", with any number of fragments");
+      rests ? ", whoever rests when" : "", whole ? "" : ", with any number of fragments");
   return bound;
 }
 
-// A span of round lengths, and what rounds as long as its end leave.
+// A span of round lengths by where it begins, and what rounds as long as its end leave.
 struct Cell {
-  double from = 0, to = 0, left = 0;
+  double from = 0, left = 0;
 };
 
 // Whether lengths exist, one in each cell of some cycle, for which J could be below `value`.
@@ -152,11 +184,11 @@ class CycleTest {
   }
 
  private:
-  // The least of T_a (T_a/2 + T_b + e T_c − value) over the cells.
+  // The least of U_a (U_a/2 + T_b + e T_c − value) over the cells, U_a no less than T_a.
   [[nodiscard]] static double least_cost(const Cell& a, const Cell& b, const Cell& c,
                                          double value) {
     const double rest = b.from + b.left * c.from - value;
-    const double at = std::clamp(-rest, a.from, a.to);
+    const double at = std::max(-rest, a.from);
     return at * (at / 2 + rest);
   }
   std::vector<Cell> cells_;
@@ -167,10 +199,10 @@ LowerBound of_lengths(const Reach& reach) {
   const double first = reach.passes() + *flights.begin();
   const double everybody = reach.passes() + *flights.rbegin();
   const double last = kLongest * everybody;
-  std::vector<Cell> cells;  // a round in which nobody meets only takes time
+  std::vector<Cell> cells;  // longer rounds reach no further and cost more
   const double ratio = std::pow(last / first, 1.0 / (kLengthCells - 1));
   for (double from = first; cells.size() < kLengthCells; from *= ratio)
-    cells.push_back({from, from * ratio, reach.left(from * ratio - reach.passes())});
+    cells.push_back({from, reach.left(from * ratio - reach.passes())});
   const CycleTest test(std::move(cells));
   double low = 0, high = 1.5 * everybody;
   for (int k = 0; k < kHalvings && high - low > 1e-4 * high; ++k) {
@@ -210,8 +242,10 @@ LowerBound relaxed_bound(const NetworkModel& network, const PlanSettings& settin
   const Reach reach(ideal, score.squared());
   const bool whole = !is_streamed_form(settings.objective);
   // Rounds that end before the next begins are no better than rounds that may overlap.
-  if (settings.relax.overlap || (settings.relax.lengths && !whole))
-    return overlapping(reach, whole);
+  if (settings.relax.overlap || (settings.relax.lengths && !whole)) {
+    const bool rests = !constraints.may_rest || !constraints.may_rest->empty();
+    return overlapping(reach, whole, rests && settings.relax.overlap);
+  }
   if (settings.relax.lengths) return of_lengths(reach);
   const LowerBound gathered = lower_bound(ideal, score, Rules(ideal, constraints), stop);
   LowerBound reached = of_equal_lengths(reach, whole);
