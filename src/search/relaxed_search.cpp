@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/check.hpp"
 #include "base/infinity.hpp"
 #include "plan/overlap.hpp"
 #include "search/canonical.hpp"
@@ -108,6 +109,8 @@ class RelaxedSearch {
     for (std::size_t k = 0; k < finalists_.size(); ++k)
       order.emplace_back(least(finalists_[k]), finalists_[k].rounds.size(), k);
     std::sort(order.begin(), order.end());
+    result_.finalists.clear();
+    for (const auto& entry : order) result_.finalists.push_back(finalists_[std::get<2>(entry)]);
     for (std::size_t k = 0; k < order.size(); ++k) {
       if (has_plan_ && (stopped() || std::get<0>(order[k]) >= best())) return;
       tell(k);
@@ -176,6 +179,7 @@ class RelaxedSearch {
   void finish() {
     result_.stopped = result_.stopped || stopped();
     result_.certified = false;
+    result_.proven.reset();
     result_.period_proven = 0;
     result_.class_size = 0;
     result_.bound = {};
@@ -186,8 +190,7 @@ class RelaxedSearch {
     result_.bound = bound.value;
     result_.bound_reason = bound.reason;
     if (!result_.found) return;
-    if (result_.bound > result_.plan.staleness())
-      result_.bound_reason = "A schedule in which islands rest came out below what was bounded.";
+    COTILLION_CHECK(result_.bound <= result_.plan.staleness() * (1 + 1e-9));
     result_.bound = std::min(result_.bound, result_.plan.staleness());
     result_.trace.push_back({result_.evaluated, result_.plan.staleness(), result_.bound});
   }

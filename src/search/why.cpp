@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "base/infinity.hpp"
 #include "base/text.hpp"
@@ -19,6 +20,7 @@ constexpr double kMore = 1.1;              // a little more of a rate
 constexpr std::int64_t kMemoryShare = 10;  // a little more memory: this part of the payload
 constexpr std::int64_t kLooks = 20'000;    // at neighbours
 constexpr std::int64_t kStepsOfReplan = 60'000;
+constexpr std::size_t kRelaxedAgain = 6;  // finalists that are planned again with relaxations
 constexpr std::int64_t kStepsOfAbsence = 240'000;  // everything may be different
 
 // One question: the map as it would be.
@@ -33,10 +35,11 @@ class Asker {
   Asker(const NetworkModel& network, const SearchSettings& settings, const SearchResult& result,
         WhyCare care)
       : network_(network), settings_(settings), result_(result), care_(care) {
-    // What sets T: nothing else can shorten it while the schedule stays.
+    // What sets T: nothing else can shorten it while the schedule stays. Where rounds have lengths
+    // of their own or overlap, every clique may count.
     for (const PlannedRound& round : result.plan.rounds)
       for (const PlannedClique& clique : round.cliques) {
-        if (clique.price < result.plan.round * (1 - 1e-9)) continue;
+        if (!own_lengths() && clique.price < result.plan.round * (1 - 1e-9)) continue;
         if (clique.binding.lane >= 0) lanes_.insert(clique.binding.lane);
         for (const Wait& wait : clique.binding.chain) edges_.insert(network.edge(wait.receiver));
         if (clique.binding.kind == Binding::Kind::kMemory)
@@ -68,16 +71,14 @@ class Asker {
     worth.kept = worth.replanned = kept.staleness();
     if (care_ == WhyCare::kBinding) return;
     SearchSettings again = settings_;
+    if (settings_.plan.relax.any()) return relax_again(network, question.reroutes, again, worth);
     again.exact = question.reroutes && care_ == WhyCare::kProven && result_.certified;
     // The class of schedules that the answer is in, or longer periods would look like gains.
     const bool small = network_.map().island_count() <= kSmallIslandsMax && settings_.exact;
     if (!again.exact && again.constraints.period_max == 0)
       again.constraints.period_max =
           std::max(small ? kExactPeriod : kAnnealedPeriod, int(result_.schedule.rounds.size()));
-    again.frontier_points = 0;
-    again.until_stopped = false;
-    again.progress = nullptr;
-    again.bounded = again.whole_first = false;
+    cut_short(again);
     again.steps = question.reroutes ? kStepsOfAbsence : kStepsOfReplan;
     again.starts = {result_.schedule};
     Alone alone;
@@ -86,6 +87,38 @@ class Asker {
   }
 
  private:
+  // The finalists of the relaxed search; where a link is missing, also what the core model would
+  // do without it.
+  void relax_again(const NetworkModel& network, bool reroutes, SearchSettings& again,
+                   Worth& worth) const {
+    std::vector<Schedule> finalists = result_.finalists;
+    finalists.resize(std::min(finalists.size(), kRelaxedAgain));
+    if (reroutes) {
+      cut_short(again);
+      again.plan.relax = {};
+      again.exact = false;
+      again.steps = kStepsOfReplan;
+      again.starts = finalists;
+      Alone alone;
+      const SearchResult found = search(network, again, alone);
+      if (found.found) finalists.push_back(found.schedule);
+    }
+    for (const Schedule& schedule : finalists) {
+      const Plan plan = make_plan(network, schedule, settings_.plan);
+      if (plan.feasible) worth.replanned = std::min(worth.replanned, plan.staleness());
+    }
+  }
+
+  static void cut_short(SearchSettings& again) {
+    again.frontier_points = 0;
+    again.until_stopped = false;
+    again.progress = nullptr;
+    again.bounded = again.whole_first = false;
+  }
+
+  [[nodiscard]] bool own_lengths() const {
+    return settings_.plan.relax.lengths || settings_.plan.relax.overlap;
+  }
   [[nodiscard]] bool everything() const { return care_ != WhyCare::kBinding; }
 
   // By reference, since the words are made from the map in the same call.
@@ -159,10 +192,8 @@ Why why(const NetworkModel& network, const SearchSettings& settings, const Searc
         WhyCare care, Workers& workers) {
   Why answer;
   answer.baseline = result.plan.staleness();
-  if (settings.plan.relax.any()) {
-    // Neighbours are priced by the core model, and no round waits for the longest.
-    care = WhyCare::kBinding;
-  } else {
+  // Relaxed, neighbours would be priced by the core model, and no round waits for the longest.
+  if (!settings.plan.relax.any()) {
     for (const PlannedRound& round : result.plan.rounds)
       answer.spare.push_back(result.plan.round - round.planned);
     const Rules rules(network, settings.constraints);
@@ -192,12 +223,14 @@ Why why(const NetworkModel& network, const SearchSettings& settings, const Searc
     else
       answer.worths.push_back(std::move(question.worth));
   }
-  std::stable_sort(answer.worths.begin(), answer.worths.end(), [](const Worth& a, const Worth& b) {
-    const bool absence_a = a.kind == Worth::Kind::kAbsence,
-               absence_b = b.kind == a.kind && absence_a;
-    if (absence_a != (b.kind == Worth::Kind::kAbsence)) return !absence_a;
-    return absence_b ? a.replanned > b.replanned : a.replanned < b.replanned;
-  });
+  const auto rank = [&](const Worth& worth) {
+    const bool absence = worth.kind == Worth::Kind::kAbsence;
+    const bool helps = worth.replanned < answer.baseline;
+    return std::tuple(absence, absence && !helps,
+                      absence && !helps ? -worth.replanned.ps : worth.replanned.ps);
+  };
+  std::stable_sort(answer.worths.begin(), answer.worths.end(),
+                   [&](const Worth& a, const Worth& b) { return rank(a) < rank(b); });
   return answer;
 }
 

@@ -24,7 +24,8 @@ struct Worth {
 struct Why {
   std::vector<RealDuration> spare;  // by round: how much longer it could take for nothing
   Neighbours alternatives;
-  std::vector<Worth> worths;  // what helps most first; then absences, what hurts most first
+  // What helps most first; then absences: those that help, best first, then what hurts most first.
+  std::vector<Worth> worths;
   RealDuration
       baseline;         // the same search again with nothing changed: what worths are measured from
   bool proven = false;  // absences were
