@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/fingerprint.hpp"
 #include "cli/search_run.hpp"
@@ -10,6 +11,7 @@
 #include "plan/file/schedule_file.hpp"
 #include "plan/named_schedule.hpp"
 #include "plan/plan.hpp"
+#include "plan/policies.hpp"
 #include "report/plan_report.hpp"
 #include "report/why_report.hpp"
 
@@ -113,6 +115,17 @@ int price(const PlanOptions& options, const NetworkModel& network, Provenance ma
   return exit_code(plan);
 }
 
+// What people use today, whether it is better or not.
+std::optional<Policy> rival_of(const NetworkModel& network, const SearchSettings& settings) {
+  CompareSettings compare;
+  compare.plan = settings.plan;
+  compare.seed = settings.seed;
+  compare.progress = progress_line();
+  std::optional<Policy> rival = best_rival(network, compare);
+  end_progress();
+  return rival;
+}
+
 // The best schedule, with the named ones beside it.
 int search_and_write(const PlanOptions& options, const NetworkModel& network, Provenance made_by) {
   const SearchSettings settings =
@@ -121,9 +134,11 @@ int search_and_write(const PlanOptions& options, const NetworkModel& network, Pr
   const SearchResult result = run_plan.search(network, settings);
   const SearchConduct conduct = run_plan.conduct(settings);
   Candidates candidates = price_named(network, settings);
+  const std::optional<Policy> rival = rival_of(network, settings);
   if (!result.found) {
     Json json = to_json(made_by);
     json["search"] = search_json(result, conduct);
+    json["best_rival"] = best_rival_json(rival, settings.plan.objective);
     add_json(json, candidates);
     if (options.json)
       print_json(json);
@@ -141,9 +156,11 @@ int search_and_write(const PlanOptions& options, const NetworkModel& network, Pr
   Json json = to_json(network, result.plan, made_by);
   json["search"] = search_json(result, conduct);
   json["why"] = why_json(reasons);
+  json["best_rival"] = best_rival_json(rival, settings.plan.objective);
   hand_over(options, network, result.plan, json, candidates,
             text_of(network, candidates) + "\n" + plan_text(network, result.plan, options.full) +
-                search_text(result, conduct) + why_text(result, reasons));
+                search_text(result, conduct) + why_text(result, reasons) +
+                best_rival_text(result.plan, rival));
   return exit_code(result.plan);
 }
 

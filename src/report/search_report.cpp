@@ -157,6 +157,22 @@ std::string search_text(const SearchResult& result, const SearchConduct& conduct
   return text;
 }
 
+std::string best_rival_text(const Plan& plan, const std::optional<Policy>& rival) {
+  if (!rival) return "";
+  const Objective objective = plan.settings.objective;
+  const RealDuration theirs = rival->objective(objective);
+  const double less = 1 - theirs / plan.staleness();
+  // Less than prints as anything is nothing.
+  if (!(less >= 0.0005)) return "";
+  return fmt::format("\nBetter here: {}, {} ({}), {:.1f} % less; see cotillion compare\n",
+                     rival->name, time_text(theirs), to_name(objective), 100 * less);
+}
+
+Json best_rival_json(const std::optional<Policy>& rival, Objective objective) {
+  if (!rival) return nullptr;
+  return {{"name", rival->name}, {"staleness_ms", time_json(rival->objective(objective))}};
+}
+
 std::string nothing_found_text(const SearchResult& result, const SearchConduct& conduct) {
   if (conduct.interrupted) return "stopped before any plan was found";
   if (result.stopped)

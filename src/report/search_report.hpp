@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/file/plan_file.hpp"
+#include "plan/policy.hpp"
 #include "search/search.hpp"
 
 namespace cotillion {
@@ -34,6 +35,12 @@ struct SearchConduct {
 // Lines that go under a found plan: proof or bound, what annealing gained, whether it would come
 // out alike again.
 [[nodiscard]] std::string search_text(const SearchResult& result, const SearchConduct& conduct);
+
+// What people use today, where that is better than the plan, in a line of its own: "Better here:
+// ring all-reduce, 3176.1 ms (paper), 11.2 % less; see cotillion compare". Else nothing.
+[[nodiscard]] std::string best_rival_text(const Plan& plan, const std::optional<Policy>& rival);
+// `name` and `staleness_ms`; `null` without a rival.
+[[nodiscard]] Json best_rival_json(const std::optional<Policy>& rival, Objective objective);
 
 // Why nothing was found, and what to do.
 [[nodiscard]] std::string nothing_found_text(const SearchResult& result,

@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 RealDuration report_ms(double value) {
   return RealDuration::from_ps(value * kPicosecondsPerMillisecond);
@@ -137,6 +138,24 @@ TEST(SearchReport, JsonHoldsNullForWhatIsInfiniteOrUnknown) {
   const Json nothing = search_json({}, {});
   EXPECT_FALSE(nothing["found"]);
   EXPECT_TRUE(nothing["gap"].is_null());
+}
+
+TEST(SearchReport, ABetterRivalIsNamedInOneLineAndAWorseOneOnlyInJson) {
+  const Found found;
+  const Objective objective = found.result.plan.settings.objective;
+  Policy rival;
+  rival.name = "ring all-reduce";
+  rival.objectives.assign(kObjectives.size(), found.result.plan.staleness() * 0.75);
+  EXPECT_THAT(best_rival_text(found.result.plan, rival),
+              AllOf(StartsWith("\nBetter here: ring all-reduce, "),
+                    HasSubstr("(paper), 25.0 % less; see cotillion compare\n")));
+  EXPECT_EQ(best_rival_json(rival, objective)["name"], "ring all-reduce");
+  rival.objectives.assign(kObjectives.size(), found.result.plan.staleness());
+  EXPECT_EQ(best_rival_text(found.result.plan, rival), "");
+  EXPECT_NEAR(best_rival_json(rival, objective)["staleness_ms"].get<double>(),
+              found.result.plan.staleness().ms(), 1e-9);
+  EXPECT_EQ(best_rival_text(found.result.plan, std::nullopt), "");
+  EXPECT_TRUE(best_rival_json(std::nullopt, objective).is_null());
 }
 
 TEST(SearchReport, WhenNothingWasFoundTheReasonIsNamed) {
