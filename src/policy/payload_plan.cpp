@@ -35,10 +35,28 @@ Plan stretched_to_steps(const NetworkModel& network, Plan plan, double step_time
   };
   // A plan may have been read whose rounds are longer than its settings tell: then once is not
   // enough.
-  for (int again = 0; plan.feasible && lacks() > step_time * kNothing && again < 3; ++again) {
+  for (int again = 0;
+       plan.feasible && !plan.overlapped && lacks() > step_time * kNothing && again < 3; ++again) {
     PlanSettings longer = plan.settings;
+    longer.relax.overlap = false;
     longer.slack = longer.slack + RealDuration::from_ps(lacks() * kPicosecondsPerSecond);
     plan = make_plan(network, schedule_of(plan), longer);
+  }
+  return plan;
+}
+
+Plan lengthened(Plan plan, RealDuration each) {
+  RealDuration start;
+  for (PlannedRound& round : plan.rounds) {
+    round.start = start;
+    round.length = round.length + each;
+    start = start + round.length;
+  }
+  for (const Objective objective : kObjectives) {
+    const bool squared =
+        objective == Objective::kSquared || objective == Objective::kSquaredStreamed;
+    RealDuration& score = plan.objectives[std::size_t(objective)];
+    score = score + each * ((squared ? plan.mixing.area_squared : plan.mixing.area) - 0.5);
   }
   return plan;
 }

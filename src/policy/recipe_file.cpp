@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "policy/rotation_clock.hpp"
+#include "policy/rotation_times.hpp"
 
 namespace cotillion {
 namespace {
@@ -228,21 +229,15 @@ std::string wrong_mixing(const Recipe& recipe) {
 std::string wrong_times(const RecipeCommon& common, const RotationRecipe& rotation) {
   const std::size_t each = common.islands.size() * std::size_t(rotation.fragments);
   for (const RecipeRound& round : rotation.rounds) {
-    if (!is_a_step(round, common.step_time)) return "length_s is less than a step";
     if (round.leaves.size() != each || round.arrives.size() != each)
       return "leaves_s and arrives_s are not one for each island and fragment";
     for (std::size_t t = 0; t < each; ++t)
-      if (!(round.leaves[t] >= 0 && round.leaves[t] <= round.arrives[t] &&
-            round.leaves[t] <= round.length))
-        return "a fragment leaves after it arrives, or after its round";
+      if (!(round.leaves[t] >= 0 && round.leaves[t] <= round.arrives[t]))
+        return "a fragment leaves after it arrives";
   }
-  for (std::size_t r = 0; r < rotation.rounds.size(); ++r) {
-    const RecipeRound& round = rotation.rounds[r];
-    const RecipeRound& next = rotation.rounds[(r + 1) % rotation.rounds.size()];
-    for (std::size_t t = 0; t < each; ++t)
-      if (round.arrives[t] > (round.length + next.leaves[t]) * (1 + 1e-9))
-        return "a fragment leaves again before it has arrived";
-  }
+  if (RotationTimes(common, rotation).lacking() > 0)
+    return "rounds (length_s) are too short: fragments leave again before they have arrived, or "
+           "more often than there are steps";
   return "";
 }
 

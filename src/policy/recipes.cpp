@@ -10,8 +10,8 @@
 #include "base/suggestion.hpp"
 #include "base/text.hpp"
 #include "plan/named_schedule.hpp"
+#include "plan/overlap.hpp"
 #include "plan/policies.hpp"
-#include "policy/close_rounds.hpp"
 #include "policy/load.hpp"
 #include "policy/payload_plan.hpp"
 #include "policy/rival_recipes.hpp"
@@ -61,11 +61,15 @@ RecipeRound timed(const PlannedRound& round, const std::vector<double>& shares, 
         at = std::max(at, offset + RealDuration(arrival.latency).seconds());
       }
     }
-    for (const IslandId island : clique.islands)
+    for (std::size_t member = 0; member < clique.islands.size(); ++member)
       for (int f = 0; f < fragments; ++f) {
+        const IslandId island = clique.islands[member];
         const std::size_t at = std::size_t(island) * std::size_t(fragments) + std::size_t(f);
         timed.leaves[at] = first[island] + f * part;
-        timed.arrives[at] = std::min(last[island] + (f + 1) * part, timed.length);
+        // Where rounds overlap the plan says when sums come; otherwise not after the round's end.
+        timed.arrives[at] = clique.sums.empty()
+                                ? std::min(last[island] + (f + 1) * part, timed.length)
+                                : clique.sums[member].seconds() + (f + 1) * part;
       }
   }
   return timed;
@@ -75,20 +79,23 @@ RecipeRound timed(const PlannedRound& round, const std::vector<double>& shares, 
 struct RotationAsked {
   int fragments = 1;
   bool streamed = false;  // by fragments, each as soon as it can
-  bool close = false;     // rounds follow each other closely
   MergeSettings merge;
 };
 
-RotationAsked read_asked(PolicyText& policy) {
+// Rounds that overlap copy and merge fragments one by one, as many as they are planned for.
+RotationAsked read_asked(PolicyText& policy, const Plan& plan) {
   RotationAsked asked;
-  asked.fragments = policy.whole("fragments", 0, 0, 4096);
+  const int planned = plan.overlapped ? overlap_fragments(plan.settings) : 0;
+  asked.fragments = policy.whole("fragments", planned, planned > 0 ? 1 : 0, 4096);
   asked.streamed = asked.fragments > 0;
   asked.fragments = std::max(1, asked.fragments);
   MergeSettings& merge = asked.merge;
   merge.own_weight = policy.number("own-weight", 1, 0, 1);
   merge.momentum = policy.number("momentum", 0, 0, 1);
   merge.progress = policy.number("progress", 1, 0, 1);
-  asked.close = policy.word("rounds", "apart", {"apart", "close"}) == "close";
+  policy.refuse("rounds",
+                "whether rounds overlap is the plan's to say; make one with `cotillion plan "
+                "--relax overlap --objective paper-streamed`, and leave rounds= out");
   const std::string at = policy.word("at", "sender", {"sender", "receiver", "everyone"});
   if (merge.momentum > 0)
     merge.momentum_at = at == "sender" ? MomentumAt::kSender : MomentumAt::kReceiver;
@@ -106,8 +113,6 @@ std::string why_not_merged(const RotationAsked& asked, const std::vector<RecipeR
   if (asked.merge.momentum_at == MomentumAt::kReceiver &&
       std::none_of(rounds.begin(), rounds.end(), everyone))
     return "momentum in rounds of everyone: this schedule has none";
-  if (asked.close && !asked.streamed)
-    return "rounds=close: whole copies leave when the last ones have been merged";
   return "";
 }
 
@@ -129,11 +134,11 @@ RotationRecipe rotation_asked(const Plan& plan, const RecipeBasis& basis,
   return rotation;
 }
 
-// "triangles, close, streamed 8, progress 0.5"
+// "triangles, overlapped, streamed 8, progress 0.5"
 std::string rotation_name(const Plan& plan, const RotationRecipe& rotation,
                           const RotationAsked& asked) {
   std::string name =
-      fmt::format("{}{}, {}", plan.schedule, asked.close ? ", close" : "",
+      fmt::format("{}{}, {}", plan.schedule, plan.overlapped ? ", overlapped" : "",
                   asked.streamed ? fmt::format("streamed {}", rotation.fragments) : "whole");
   if (plan.settings.slack.seconds() > 0)
     name += fmt::format(", rounds of {:.0f} ms", rotation.rounds[0].length * 1e3);
@@ -149,36 +154,28 @@ std::string rotation_name(const Plan& plan, const RotationRecipe& rotation,
   return name;
 }
 
-Result<Recipe> rotation(const RecipeBasis& basis, const Plan& plan, PolicyText& policy,
+Result<Recipe> rotation(const RecipeBasis& basis, Plan plan, PolicyText& policy,
                         const RecipeSettings& settings) {
   if (!plan.feasible)
     return failure(
         fmt::format("{} is infeasible on this map: nobody could train by it", plan.schedule));
-  const RotationAsked asked = read_asked(policy);
+  const RotationAsked asked = read_asked(policy, plan);
   Recipe recipe{basis.blank, rotation_asked(plan, basis, asked, settings)};
   RotationRecipe& rotation = rotation_of(recipe);
   if (const std::string why = why_not_merged(asked, rotation.rounds); !why.empty())
     return failure(why);
-  std::vector<RealDuration> objectives = plan.objectives;
-  double faster = 1;
-  if (asked.close) {
-    auto closed = close_rounds(basis.network, plan, std::move(rotation.rounds), rotation.fragments);
-    if (!closed) return Unexpected<Error>{closed.error()};
-    rotation.rounds = std::move(closed->rounds);
-    for (const RecipeRound& round : rotation.rounds)
-      if (!is_a_step(round, recipe.step_time))
-        return failure(fmt::format("rounds=close: rounds of {:.0f} ms would be shorter than a step",
-                                   round.length * 1e3));
-    objectives = std::move(closed->objectives);
-    faster = closed->faster;
+  const Policy scored = policy_of(basis.network, plan);
+  const RealDuration planned = plan.mean_length();
+  if (const double lacking = RotationTimes(recipe, rotation).lacking(); lacking > 0) {
+    plan = lengthened(std::move(plan), RealDuration::from_ps(lacking * kPicosecondsPerSecond));
+    for (RecipeRound& round : rotation.rounds) round.length += lacking;
   }
   if (const std::string why = why_not_by_the_clock(recipe); !why.empty()) return failure(why);
   recipe.name = rotation_name(plan, rotation, asked);
   for (const Objective objective : kObjectives)
-    recipe.staleness.emplace_back(to_name(objective), objectives[std::size_t(objective)].ms());
-  const Policy scored = policy_of(basis.network, plan);
+    recipe.staleness.emplace_back(to_name(objective), plan.objective(objective).ms());
   recipe.egress = std::accumulate(scored.egress.begin(), scored.egress.end(), 0.0) /
-                  double(scored.egress.size()) * faster;
+                  double(scored.egress.size()) * (planned / plan.mean_length());
   return recipe;
 }
 
@@ -231,8 +228,9 @@ Result<RecipeCommon> blank_recipe(const PlanFile& plan, const std::string& polic
 const std::vector<PolicyName>& policy_names() {
   static const std::vector<PolicyName> kNames = [] {
     const std::string ours =
-        "fragments=F (streamed; whole without), rounds=close, progress=, own-weight=, momentum=, "
-        "at=sender|receiver|everyone, moments=second|both with moments-every= rounds";
+        "fragments=F (streamed; without, as an overlapping plan has them, or whole), progress=, "
+        "own-weight=, momentum=, at=sender|receiver|everyone, moments=second|both with "
+        "moments-every= rounds";
     const std::string outer = "steps=H, rate=, momentum=, network=ring|butterfly|hardware|free";
     std::vector<PolicyName> names = {{"plan", "the plan as it is; " + ours}};
     for (const ScheduleName& schedule : schedule_names())

@@ -147,55 +147,90 @@ TEST(Recipes, WhatIsSentHasItsPrice) {
   EXPECT_THAT(refusal(plan, "diloco:moments=both"), HasSubstr("moments="));
 }
 
-TEST(Recipes, CloseRoundsFollowWhenTheBytesHaveLeft) {
-  const PlanFile plan = paper_plan("triangles");  // 400 ms of payload, 114.2 ms of flight
-  const Recipe apart = recipe(plan, "plan:fragments=8");
-  const Recipe close = recipe(plan, "plan:fragments=8,rounds=close,progress=0.5");
-  EXPECT_THAT(close.name, HasSubstr("close, streamed 8, progress 0.5"));
-  EXPECT_EQ(rotation_of(close).progress, 0.5);
-  const auto near = rounds_of(close), far = rounds_of(apart);
-  EXPECT_NEAR(close.egress, apart.egress * 0.5142 / 0.4, apart.egress * 1e-3);
-  EXPECT_LT(close.staleness[1].second, apart.staleness[1].second);
-  double latest = 0;
-  for (std::size_t r = 0; r < 2; ++r) {
-    EXPECT_NEAR(near[r].length, 0.4, 1e-9);
-    EXPECT_EQ(near[r].mixing, far[r].mixing);
-    EXPECT_EQ(near[r].leaves, far[r].leaves);
-    // Sums come in one after the other: each island's as late as its later round's.
-    for (std::size_t at = 0; at < near[r].arrives.size(); ++at) {
-      EXPECT_NEAR(near[r].arrives[at], std::max(far[0].arrives[at], far[1].arrives[at]), 1e-9);
-      latest = std::max(latest, near[r].arrives[at]);
-    }
-  }
-  EXPECT_NEAR(latest, 0.5142, 1e-4);
-  // Nine islands in pairs: one rests.
-  EXPECT_NEAR(rounds_of(recipe(plan, "pairs:fragments=8,rounds=close"))[0].length, 0.4, 1e-9);
-  // One round again and again: only its latency goes.
-  EXPECT_NEAR(rounds_of(recipe(plan, "all-to-all:fragments=8,rounds=close"))[0].length, 0.56, 1e-4);
-  const auto read = read_recipes(Json{{"recipes", {to_json(close)}}}.dump());
-  ASSERT_TRUE(read.has_value()) << read.error().message;
-  EXPECT_EQ(to_json((*read)[0]), to_json(close));
+// Nine cities, streamed in 64 fragments, rounds that overlap on trees that are decided.
+PlanFile overlapping_plan(const std::string& schedule) {
+  PlanFile plan = testing::relaxed_nine_city_plan(schedule, "all", Bytes{32'000'000'000});
+  plan.plan.settings.step_time = RealDuration::from_ps(169e9);
+  EXPECT_TRUE(plan.plan.overlapped);
+  return plan;
 }
 
-TEST(Recipes, CloseRoundsAreRefusedWhereTwoRoundsDoNotFit) {
-  const PlanFile plan = paper_plan("triangles");
-  EXPECT_THAT(refusal(plan, "plan:rounds=close"), HasSubstr("whole copies"));
-  EXPECT_THAT(refusal(plan, "plan:fragments=8,rounds=close,payload=0.1"), HasSubstr("flights"));
-  const PlanFile small =
-      testing::nine_city_plan("triangles", Bytes{500'000'000}, Bytes{1'000'000'000});
-  RecipeSettings settings;
-  settings.step_time = 0.169;
-  const auto made = recipe_for(small, "plan:fragments=8,rounds=close", settings);
-  ASSERT_FALSE(made.has_value());
-  EXPECT_THAT(made.error().message, HasSubstr("two payloads"));
-  // Links that one round fills.
-  PlanFile narrow = paper_plan("triangles");
-  for (Link& link : narrow.map.links)
-    for (BitsPerSecond& rate : link.rate) rate = {40e9};
-  const PlanFile tight = testing::plan_file(narrow.map, "triangles");
-  const auto crowded = recipe_for(tight, "plan:fragments=8,rounds=close", settings);
-  ASSERT_FALSE(crowded.has_value());
-  EXPECT_THAT(crowded.error().message, HasSubstr("at once"));
+TEST(Recipes, AnOverlappingPlanIsItsOwnTimes) {
+  for (const char* schedule : {"triangles", "pairs", "all-to-all"}) {
+    const PlanFile plan = overlapping_plan(schedule);
+    const Recipe made = recipe(plan, "plan:progress=0.5");
+    EXPECT_THAT(made.name, HasSubstr("overlapped, streamed 64, progress 0.5"));
+    EXPECT_NEAR(made.staleness[2].second, plan.plan.objective(Objective::kPaperStreamed).ms(),
+                1e-9);
+    const RotationRecipe& rotation = rotation_of(made);
+    ASSERT_EQ(rotation.fragments, 64);
+    double beyond = 0;
+    for (std::size_t k = 0; k < rotation.rounds.size(); ++k) {
+      const PlannedRound& planned = plan.plan.rounds[k];
+      const RecipeRound& round = rotation.rounds[k];
+      EXPECT_EQ(round.length, planned.length.seconds());
+      for (const PlannedClique& clique : planned.cliques)
+        for (std::size_t i = 0; i < clique.streams.size(); ++i)
+          for (int f = 0; f < 64; ++f) {
+            const std::size_t at = std::size_t(clique.islands[i]) * 64 + std::size_t(f);
+            const double part = clique.serialisation.seconds() / 64;
+            EXPECT_DOUBLE_EQ(round.leaves[at], clique.streams[i].offset.seconds() + f * part);
+            EXPECT_DOUBLE_EQ(round.arrives[at], clique.sums[i].seconds() + (f + 1) * part);
+            beyond = std::max(beyond, round.arrives[at] - round.length);
+          }
+    }
+    EXPECT_GT(beyond, 0.02) << schedule;
+    const auto read = read_recipes(Json{{"recipes", {to_json(made)}}}.dump());
+    ASSERT_TRUE(read.has_value()) << read.error().message;
+    EXPECT_EQ(to_json((*read)[0]), to_json(made));
+  }
+}
+
+TEST(Recipes, OverlappingRoundsAreLongerWhereStepsOrFragmentsAskForIt) {
+  PlanFile plan = overlapping_plan("all-to-all");
+  const Recipe planned = recipe(plan, "plan");
+  EXPECT_NEAR(rounds_of(planned)[0].length, 0.4, 1e-9);  // 1 GB at 20 Gbps
+  // All of it has come before any of it is copied again.
+  const Recipe whole = recipe(plan, "plan:fragments=1");
+  double last = 0;
+  for (std::size_t i = 0; i < 9; ++i)
+    last = std::max(last, rounds_of(whole)[0].arrives[i] - rounds_of(whole)[0].leaves[i]);
+  EXPECT_NEAR(rounds_of(whole)[0].length, last, 1e-9);
+  EXPECT_GT(last, 0.4 + 0.1);
+  plan.plan.settings.step_time = RealDuration::from_ps(600e9);
+  const Recipe made = recipe(plan, "plan");
+  const RecipeRound& round = rounds_of(made)[0];
+  EXPECT_NEAR(round.length, 0.6, 1e-12);
+  EXPECT_EQ(round.leaves, rounds_of(planned)[0].leaves);
+  EXPECT_EQ(round.arrives, rounds_of(planned)[0].arrives);
+  // Everybody meets everybody in every round: T(A + ½) has A = 1.
+  EXPECT_NEAR(made.staleness[2].second - planned.staleness[2].second,
+              (round.length - rounds_of(planned)[0].length) * 1e3 / 2, 1e-6);
+  EXPECT_NEAR(made.egress, planned.egress * rounds_of(planned)[0].length / round.length, 1);
+}
+
+TEST(Recipes, WhetherRoundsOverlapIsThePlansToSay) {
+  for (const PlanFile& plan : {paper_plan("triangles"), overlapping_plan("triangles")})
+    for (const char* rounds : {"close", "apart"})
+      EXPECT_THAT(refusal(plan, std::string("plan:fragments=8,rounds=") + rounds),
+                  HasSubstr("make one with `cotillion plan --relax overlap"));
+}
+
+// As they were made when rounds=close was a setting of policies.
+TEST(Recipes, RecipesThatNameCloseRoundsAreRead) {
+  Json close = to_json(recipe(paper_plan("triangles"), "plan:fragments=8"));
+  close["policy"] = "plan:fragments=8,rounds=close";
+  for (Json& round : close["rounds"]) {
+    round["length_s"] = 0.4;  // as long as the bytes take to leave; the last of them fly until 514
+    for (Json& arrives : round["arrives_s"]) arrives = arrives.get<double>();
+  }
+  const auto read = read_recipes(Json{{"recipes", {close}}}.dump());
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ((*read)[0].policy, "plan:fragments=8,rounds=close");
+  EXPECT_NEAR(make_step_schedule((*read)[0])->account().cycle, 0.4, 1e-12);
+  for (Json& round : close["rounds"]) round["length_s"] = 0.05;
+  EXPECT_THAT(read_recipes(Json{{"recipes", {close}}}.dump()).error().message,
+              HasSubstr("rounds (length_s) are too short"));
 }
 
 TEST(Recipes, EveryNameMakesARecipeThatCanBeCarriedInAFile) {
@@ -259,13 +294,9 @@ TEST(Recipes, RoundsAreAStepOrLonger) {
       const auto made = recipe_for(plan, policy, settings);
       ASSERT_TRUE(made.has_value()) << made.error().message;
       for (const RecipeRound& round : rounds_of(*made))
-        EXPECT_TRUE(is_a_step(round, step)) << policy << ' ' << round.length << ' ' << step;
+        EXPECT_GE(round.length, step * (1 - 1e-9)) << policy;
     }
   }
-  settings.step_time = 2 * planned;
-  const auto close = recipe_for(plan, "plan:fragments=8,rounds=close", settings);
-  ASSERT_FALSE(close.has_value());
-  EXPECT_THAT(close.error().message, HasSubstr("shorter than a step"));
 }
 
 TEST(Recipes, ASettingThatWouldChangeNothingIsRefused) {

@@ -7,6 +7,7 @@
 // much of it becomes the average, v ← v + β^d (average − S).
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/check.hpp"
 #include "base/random.hpp"
@@ -60,7 +61,7 @@ class Rotation final : public StepSchedule {
     for (std::int64_t k = first; k <= last; ++k) {
       each(moves, k, [&, k](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
         copy(some, cargo, k, f,
-             those([&](int island) { return clock_.copy_step(k, island, f) == steps; }));
+             those(k, [&](int island) { return clock_.copy_step(k, island, f) == steps; }));
       });
       if (clock_.one_copy())
         each(moves, k, [&, k](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
@@ -68,7 +69,7 @@ class Rotation final : public StepSchedule {
         });
       each(moves, k, [&, k](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
         merge(some, cargo, k, f,
-              those([&](int island) { return clock_.merge_step(k, island, f) == steps; }));
+              those(k, [&](int island) { return clock_.merge_step(k, island, f) == steps; }));
       });
     }
     return moves;
@@ -82,26 +83,28 @@ class Rotation final : public StepSchedule {
     const auto [first, last] = clock_.rounds_at(step);
     for (std::int64_t k = std::max<std::int64_t>(1, first); k <= last; ++k) {
       const auto handing = [&, k](const Cargo& cargo, int f) {
-        return those(
-            [&](int i) { return clock_.copy_step(k, i, f) + 1 == step && ahead(cargo, k, i, f); });
+        return those(k, [&](int i) {
+          return clock_.copy_step(k, i, f) + 1 == step && ahead(cargo, k, i, f);
+        });
       };
       each(around.before, k, [&](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
-        const std::vector<int> who = handing(cargo, f);
-        if (who.empty()) return;
-        if (cargo.pushes())
-          return add(
-              some, who, f,
-              push_ahead(cargo, copy_coefficients(cargo.settings, true), rule(cargo, k - 1)));
-        some.push_back(move(cargo.held, who, {{cargo.sent}}, f));
-        some.push_back(
-            move(cargo.sent, who, merged_terms(cargo, rule(cargo, k - 1), {{cargo.sent}}), f));
+        for (const auto& [before, who] : by_round_before(k, handing(cargo, f))) {
+          if (cargo.pushes()) {
+            add(some, who, f,
+                push_ahead(cargo, copy_coefficients(cargo.settings, true), rule(cargo, before)));
+            continue;
+          }
+          some.push_back(move(cargo.held, who, {{cargo.sent}}, f));
+          some.push_back(
+              move(cargo.sent, who, merged_terms(cargo, rule(cargo, before), {{cargo.sent}}), f));
+        }
       });
       each(around.after, k, [&](std::vector<VectorMove>& some, const Cargo& cargo, int f) {
-        const std::vector<int> who = handing(cargo, f);
-        if (who.empty()) return;
-        some.push_back(
-            move(cargo.of, who, merged_terms(cargo, rule(cargo, k - 1), {{cargo.held}}), f));
-        some.back().merges = cargo.of == Buffer::kModel;
+        for (const auto& [before, who] : by_round_before(k, handing(cargo, f))) {
+          some.push_back(
+              move(cargo.of, who, merged_terms(cargo, rule(cargo, before), {{cargo.held}}), f));
+          some.back().merges = cargo.of == Buffer::kModel;
+        }
       });
     }
     return around;
@@ -115,14 +118,14 @@ class Rotation final : public StepSchedule {
     const std::int64_t looked = std::max<std::int64_t>(rounds, 24);
     for (std::int64_t k = 0; k < looked; ++k)
       for (int i = 0; i < islands_; ++i)
-        for (int f = 0; f < recipe_.fragments; ++f) {
+        for (int f = 0; clock_.meets(k, i) && f < recipe_.fragments; ++f) {
           const double delay =
               clock_.time_after(clock_.merge_step(k, i, f) - clock_.copy_step(k, i, f));
           account.delay_mean += delay;
           account.delay_max = std::max(account.delay_max, delay);
           ++count;
         }
-    account.delay_mean /= count;
+    account.delay_mean /= std::max(count, 1.0);
     account.cycle = clock_.period() / double(rounds);
     return account;
   }
@@ -148,11 +151,12 @@ class Rotation final : public StepSchedule {
     moves.insert(moves.end(), pending.begin(), pending.end());
   }
 
+  // Of those who meet somebody in round k.
   template <class Condition>
-  [[nodiscard]] std::vector<int> those(Condition condition) const {
+  [[nodiscard]] std::vector<int> those(std::int64_t k, Condition condition) const {
     std::vector<int> islands;
     for (int i = 0; i < islands_; ++i)
-      if (condition(i)) islands.push_back(i);
+      if (clock_.meets(k, i) && condition(i)) islands.push_back(i);
     return islands;
   }
   [[nodiscard]] VectorMove move(Buffer into, std::vector<int> who, std::vector<Term> terms,
@@ -172,13 +176,6 @@ class Rotation final : public StepSchedule {
   [[nodiscard]] MergeCoefficients rule(const Cargo& cargo, std::int64_t k) const {
     return merge_coefficients(cargo.settings, {.everyone = clock_.round(k).everyone});
   }
-  // Who meets nobody may rest by the rule, and has nothing to hide or push. (Otherwise it may merge
-  // with itself.)
-  [[nodiscard]] bool merges(const Cargo& cargo, std::int64_t k, int island) const {
-    return clock_.meets(k, island) ||
-           !(cargo.refined() || merge_coefficients(cargo.settings, {.alone = true}).rests);
-  }
-
   // The model always. Of moments every fragment's turn comes once in `moments_every` rounds, and in
   // each as many have theirs.
   [[nodiscard]] bool ships(const Cargo& cargo, std::int64_t k, int f) const {
@@ -187,8 +184,16 @@ class Rotation final : public StepSchedule {
 
   // Whether its copy leaves with a correction that still waits for the end of the step.
   [[nodiscard]] bool ahead(const Cargo& cargo, std::int64_t k, int island, int f) const {
-    return ships(cargo, k, f) && clock_.copies_ahead(k, island, f) && ships(cargo, k - 1, f) &&
-           merges(cargo, k - 1, island) && (!cargo.refined() || clock_.meets(k, island));
+    return ships(cargo, k, f) && clock_.copies_ahead(k, island, f) &&
+           ships(cargo, clock_.before(k, island), f);
+  }
+  // Those who copy in round k, by the round in which they met somebody before: that has the
+  // correction which waits.
+  [[nodiscard]] std::map<std::int64_t, std::vector<int>> by_round_before(
+      std::int64_t k, const std::vector<int>& who) const {
+    std::map<std::int64_t, std::vector<int>> by_round;
+    for (const int i : who) by_round[clock_.before(k, i)].push_back(i);
+    return by_round;
   }
 
   [[nodiscard]] Buffer sent(const Cargo& cargo, std::int64_t k) const {
@@ -199,6 +204,7 @@ class Rotation final : public StepSchedule {
   [[nodiscard]] std::vector<int> gathered(std::int64_t k, int f, std::int64_t steps) const {
     std::vector<int> complete;
     for (const std::vector<int>& group : clock_.groups(k)) {
+      if (group.size() < 2) continue;
       std::int64_t last = 0;
       for (const int i : group) last = std::max(last, clock_.kept_from(k, i, f));
       if (last == steps) complete.insert(complete.end(), group.begin(), group.end());
@@ -209,10 +215,8 @@ class Rotation final : public StepSchedule {
   // S becomes its correction (where momentum has kept what it would have been, the average), which
   // is all that is needed of it from now on.
   void correct(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
-               std::vector<int> who) const {
-    std::erase_if(who, [&](int island) { return !merges(cargo, k, island); });
-    if (who.empty()) return;
-    moves.push_back(move(cargo.sent, who, correction(cargo, k, f, who), f));
+               const std::vector<int>& who) const {
+    if (!who.empty()) moves.push_back(move(cargo.sent, who, correction(cargo, k, f, who), f));
   }
   [[nodiscard]] std::vector<Term> correction(const Cargo& cargo, std::int64_t k, int f,
                                              const std::vector<int>& who) const {
@@ -230,8 +234,7 @@ class Rotation final : public StepSchedule {
   }
 
   void copy(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
-            std::vector<int> who) const {
-    std::erase_if(who, [&](int i) { return cargo.refined() && !clock_.meets(k, i); });
+            const std::vector<int>& who) const {
     // A correction that has come, and waits for the end of the step, is on the wire already.
     std::vector<int> waiting, others;
     for (const int i : who) (ahead(cargo, k, i, f) ? waiting : others).push_back(i);
@@ -244,18 +247,19 @@ class Rotation final : public StepSchedule {
     const Buffer s = sent(cargo, k);
     if (!others.empty()) moves.push_back(move(s, others, copied_terms(cargo, {{cargo.of}}), f));
     // Where one copy is enough it is made with the next update.
-    if (waiting.empty() || clock_.one_copy()) return;
-    std::vector<Term> x =
-        merged_terms(cargo, rule(cargo, k - 1), correction(cargo, k - 1, f, waiting));
-    moves.push_back(move(s, waiting, copied_terms(cargo, std::move(x)), f));
+    if (clock_.one_copy()) return;
+    for (const auto& [before, some] : by_round_before(k, waiting)) {
+      std::vector<Term> x =
+          merged_terms(cargo, rule(cargo, before), correction(cargo, before, f, some));
+      moves.push_back(move(s, some, copied_terms(cargo, std::move(x)), f));
+    }
   }
 
   void merge(std::vector<VectorMove>& moves, const Cargo& cargo, std::int64_t k, int f,
              std::vector<int> who) const {
     // With one copy, what the next one has left with was merged with the update.
-    std::erase_if(who, [&](int i) {
-      return !merges(cargo, k, i) || (clock_.one_copy() && ahead(cargo, k + 1, i, f));
-    });
+    std::erase_if(
+        who, [&](int i) { return clock_.one_copy() && ahead(cargo, clock_.next(k, i), i, f); });
     if (who.empty()) return;
     const MergeCoefficients rule = this->rule(cargo, k);
     if (cargo.pushes()) return add(moves, who, f, merge_with_push(cargo, rule));

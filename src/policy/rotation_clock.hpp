@@ -3,43 +3,47 @@
 //
 // Copies and merges take effect between steps. A merge waits for the end of the step under which it
 // arrives. A copy takes the parameters that are there when its bytes must leave, those of the last
-// finished step, and with them a correction that has come and still waits. A round is a step or
-// longer, so that no second one does.
+// finished step, and with them a correction that has come and still waits. No second one does:
+// rounds leave steps enough between copies.
 #pragma once
 
 #include <vector>
 
-#include "policy/recipe.hpp"
+#include "policy/rotation_times.hpp"
 
 namespace cotillion {
 
-[[nodiscard]] bool is_a_step(const RecipeRound& round, double step_time);
-
 class RotationClock {
  public:
-  // The rotation must outlive it.
+  // The rotation must outlive it, and lack nothing (rotation_times.hpp).
   RotationClock(const RecipeCommon& common, const RotationRecipe& rotation);
   explicit RotationClock(const Recipe& recipe) : RotationClock(recipe, rotation_of(recipe)) {}
 
   [[nodiscard]] double time_after(std::int64_t steps) const { return double(steps) * step_time_; }
-  [[nodiscard]] double period() const { return period_; }
-  [[nodiscard]] const RecipeRound& round(std::int64_t k) const;
+  [[nodiscard]] double period() const { return times_.period(); }
+  [[nodiscard]] const RecipeRound& round(std::int64_t k) const { return times_.round(k); }
   [[nodiscard]] std::int64_t copy_step(std::int64_t k, int island, int fragment) const;
   [[nodiscard]] std::int64_t merge_step(std::int64_t k, int island, int fragment) const;
-  // Whether the copy holds the correction of the round before, which is merged only later.
+  // Whether the copy holds the correction of its island's round before, which is merged only later.
   [[nodiscard]] bool copies_ahead(std::int64_t k, int island, int fragment) const;
-  // Islands that are averaged with each other in a round, directly or by way of others.
+  // As times have them.
   [[nodiscard]] const std::vector<std::vector<int>>& groups(std::int64_t k) const {
-    return groups_[std::size_t(k) % groups_.size()];
+    return times_.groups(k);
   }
-  // Whether a fragment's S is over before the next one begins, so that both can lie in the same
-  // place: whoever is averaged with each other has copied before the first of them merges. A copy
-  // that leaves with a correction that still waits is no second one: until the step ends the
-  // parameters are what they were, and both can be told from them.
-  [[nodiscard]] bool one_copy() const { return one_copy_; }
+  [[nodiscard]] bool meets(std::int64_t k, int island) const { return times_.meets(k, island); }
+  [[nodiscard]] std::int64_t before(std::int64_t k, int island) const {
+    return times_.before(k, island);
+  }
+  [[nodiscard]] std::int64_t next(std::int64_t k, int island) const {
+    return times_.next(k, island);
+  }
+  // Whether one place is enough for a fragment's copies. A copy that leaves with a correction that
+  // still waits is no second one: until the step ends the parameters are what they were, and both
+  // can be told from them.
+  [[nodiscard]] bool one_copy() const { return times_.one_copy(); }
   // After which step S of a fragment is in memory.
   [[nodiscard]] std::int64_t kept_from(std::int64_t k, int island, int fragment) const {
-    return copy_step(k, island, fragment) + (one_copy_ && copies_ahead(k, island, fragment));
+    return copy_step(k, island, fragment) + (one_copy() && copies_ahead(k, island, fragment));
   }
 
   // What an island copies, or merges, after so many steps, in order; rounds in which it meets
@@ -50,7 +54,6 @@ class RotationClock {
   };
   [[nodiscard]] std::vector<Appointment> copies(int island, std::int64_t steps) const;
   [[nodiscard]] std::vector<Appointment> merges(int island, std::int64_t steps) const;
-  [[nodiscard]] bool meets(std::int64_t k, int island) const;
   // Both, fragment by fragment, as they follow each other: round by round, and in each the copy
   // before the merge.
   struct DueExchange {
@@ -60,10 +63,6 @@ class RotationClock {
     friend auto operator<=>(const DueExchange&, const DueExchange&) = default;
   };
   [[nodiscard]] std::vector<DueExchange> due_exchanges(int island, std::int64_t steps) const;
-  // Whether a copy leaves while the correction of its island's round before waits for a step's end.
-  [[nodiscard]] bool leaves_ahead(std::int64_t k, int island, int fragment) const {
-    return copies_ahead(k, island, fragment) && meets(k, island) && meets(k - 1, island);
-  }
 
   // Rounds of which something may be copied or merged after so many steps.
   struct Rounds {
@@ -72,27 +71,17 @@ class RotationClock {
   [[nodiscard]] Rounds rounds_at(std::int64_t steps) const;
 
  private:
-  [[nodiscard]] double start(std::int64_t k) const;
-  [[nodiscard]] std::int64_t round_at(double time) const;
   [[nodiscard]] std::int64_t merged_by(std::int64_t k, int island, int fragment) const;
   template <class StepOf>
   [[nodiscard]] std::vector<Appointment> due(int island, std::int64_t steps, StepOf step_of) const;
-  void find_groups();
-  [[nodiscard]] bool takes_one_copy() const;
-  [[nodiscard]] std::size_t at(int island, int fragment) const {
-    return std::size_t(island) * std::size_t(recipe_.fragments) + std::size_t(fragment);
-  }
 
   const RotationRecipe& recipe_;
   const double step_time_;
   const int islands_;
+  const RotationTimes times_;
   // Copies leave when they are due. Before the receiver's momentum they wait for the merge before
   // them, a step later than their bytes should have left.
-  bool prompt_ = false;
-  bool one_copy_ = false;
-  std::vector<std::vector<std::vector<int>>> groups_;  // by round of a period
-  std::vector<double> starts_;
-  double period_ = 0;
+  const bool prompt_;
 };
 
 // Why a rotation cannot be trained by; empty: it can.

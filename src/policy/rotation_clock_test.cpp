@@ -88,7 +88,12 @@ TEST(RotationClock, CountsTheCopiesInFlight) {
   rotation.rounds[0].arrives.assign(12, 0.1);
   rotation.rounds[0].arrives[1] = 0.2;
   rotation.rounds[0].arrives[2] = rotation.rounds[0].arrives[3] = 0.3;
-  recipe.islands = {"A"};
+  recipe.islands = {"A", "B"};
+  rotation.rounds[0].mixing = {0.5, 0.5, 0.5, 0.5};
+  for (std::vector<double>* times : {&rotation.rounds[0].leaves, &rotation.rounds[0].arrives}) {
+    times->resize(8);
+    std::copy_n(times->begin(), 4, times->begin() + 4);
+  }
   EXPECT_DOUBLE_EQ(copies_in_flight(recipe, 100), 0.5);
 }
 

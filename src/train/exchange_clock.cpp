@@ -78,8 +78,7 @@ std::int64_t ExchangeClock::leaves(std::int64_t k, int fragment) const {
 }
 
 Result<void> ExchangeClock::offer(const DueExchange& due, Learner& learner) {
-  std::int64_t before = due.round - 1;
-  while (before >= 0 && !clock_.meets(before, island_)) --before;
+  const std::int64_t before = clock_.before(due.round, island_);
   const bool begun = region_.region().words().round.load() > 0;
   if (before >= 0 || begun) {
     if (auto known = learn_origin(); !known) return known;
@@ -97,7 +96,7 @@ Result<void> ExchangeClock::offer(const DueExchange& due, Learner& learner) {
     }
   }
   ++account_.copies;
-  const bool ahead = clock_.leaves_ahead(due.round, island_, due.fragment);
+  const bool ahead = clock_.copies_ahead(due.round, island_, due.fragment);
   return region_.offer_fragment(due.fragment, [&](std::uint64_t first, std::span<float> values) {
     learner.read(0, std::int64_t(first), values);
     if (merge_) merge_->to_laid(first, values, ahead);
@@ -107,7 +106,7 @@ Result<void> ExchangeClock::offer(const DueExchange& due, Learner& learner) {
 Result<void> ExchangeClock::take(const DueExchange& due, Learner& learner) {
   const auto round = RoundId(due.round + 1);
   if (auto known = learn_origin(); !known) return known;
-  const std::int64_t ends = assignment_.start_of(round + 1, {0}).ps / 1000;
+  const std::int64_t ends = assignment_.over(round, {0}).ps / 1000;
   RoundId& taken = taken_[std::size_t(due.fragment)];
   while (taken < round) {
     const std::int64_t left =
@@ -130,7 +129,7 @@ Result<void> ExchangeClock::take(const DueExchange& due, Learner& learner) {
 void ExchangeClock::merge(const DueExchange& due, const Correction& correction, Learner& learner) {
   const auto first = std::int64_t(correction.first);
   if (!merge_) return learner.merge(0, first, double(correction.account.scale), correction.values);
-  const bool waited = clock_.leaves_ahead(due.round + 1, island_, due.fragment);
+  const bool waited = clock_.copies_ahead(clock_.next(due.round, island_), island_, due.fragment);
   std::vector<float> x(correction.values.size());
   learner.read(0, first, x);
   merge_->apply(correction.first, x, correction.values,

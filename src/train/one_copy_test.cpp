@@ -12,6 +12,7 @@
 #include "learn/plain_vectors.hpp"
 #include "policy/rotation_clock.hpp"
 #include "policy/step_schedule.hpp"
+#include "tests/support/train/random_rounds.hpp"
 
 namespace cotillion {
 namespace {
@@ -38,9 +39,9 @@ class CopyForEveryRound {
       for (int f = 0; f < recipe_.fragments; ++f) {
         if (!ships(k, f)) continue;
         for (int i = 0; i < int(n_); ++i)
-          if (clock_.copy_step(k, i, f) == steps) copy(k, i, f);
+          if (clock_.meets(k, i) && clock_.copy_step(k, i, f) == steps) copy(k, i, f);
         for (int i = 0; i < int(n_); ++i)
-          if (clock_.merge_step(k, i, f) == steps)
+          if (clock_.meets(k, i) && clock_.merge_step(k, i, f) == steps)
             x(i, f) = merged(k, i, f) + std::exchange(added_[{i, f}], 0.0);
       }
   }
@@ -48,9 +49,10 @@ class CopyForEveryRound {
  private:
   void copy(std::int64_t k, int i, int f) {
     double& sent = sent_[{k, i, f}];
-    const bool ahead = clock_.copies_ahead(k, i, f) && ships(k - 1, f) && clock_.meets(k - 1, i);
-    sent = ahead ? merged(k - 1, i, f) : x(i, f);
-    if (recipe_.momentum == 0 || fades_ != 1 || !clock_.meets(k, i)) return;
+    const std::int64_t before = clock_.before(k, i);
+    const bool ahead = clock_.copies_ahead(k, i, f) && ships(before, f);
+    sent = ahead ? merged(before, i, f) : x(i, f);
+    if (recipe_.momentum == 0 || fades_ != 1) return;
     const double copied = copied_[{k, i, f}] = sent;
     if (!average_.contains({i, f})) return;
     double& velocity = velocity_[{i, f}];
@@ -62,9 +64,8 @@ class CopyForEveryRound {
     copied_[{k, i, f}] = sent;
   }
   [[nodiscard]] bool ships(std::int64_t k, int f) const { return (k + f) % every_ == 0; }
-  // average + p (x − S), or x + β^d (average − S), for those who meet somebody.
+  // average + p (x − S), or x + β^d (average − S).
   double merged(std::int64_t k, int i, int f) {
-    if (!clock_.meets(k, i)) return x(i, f);
     double average = 0;
     for (std::size_t j = 0; j < n_; ++j)
       if (const double weight = clock_.round(k).mixing[std::size_t(i) * n_ + j]; weight != 0)
@@ -97,25 +98,7 @@ Recipe random_rotation(Random& random) {
   recipe.shares.assign(islands, 1.0 / islands);
   if (random.between(0, 1) == 0) rotation.progress = random.unit();
   rotation.fragments = int(random.between(1, 3));
-  recipe.step_time = 0.03 + 0.3 * random.unit();
-  for (std::int64_t r = random.between(1, 3); r > 0; --r) {
-    RecipeRound round{0.1 + 0.3 * random.unit(), std::vector<double>(16, 0.0), {}, {}, false};
-    std::vector<int> group(islands);
-    for (int& g : group) g = int(random.between(0, 2));
-    for (std::size_t i = 0; i < islands; ++i)
-      for (std::size_t j = 0; j < islands; ++j)
-        if (group[i] == group[j])
-          round.mixing[i * islands + j] =
-              1.0 / double(std::count(group.begin(), group.end(), group[i]));
-    for (std::size_t i = 0; i < islands; ++i)
-      for (int f = 0; f < rotation.fragments; ++f) {
-        round.leaves.push_back(round.length * (f + random.unit()) / (2 * rotation.fragments));
-        round.arrives.push_back(round.length *
-                                (0.5 + 0.5 * (f + random.unit()) / rotation.fragments));
-      }
-    recipe.step_time = std::min(recipe.step_time, round.length);
-    rotation.rounds.push_back(std::move(round));
-  }
+  testing::add_random_rounds(recipe, random, 2);
   return recipe;
 }
 

@@ -17,9 +17,11 @@ namespace {
 // than a small machine can pass on in time.
 constexpr std::int64_t kChunks = 512;
 
+constexpr int kLengthened = 3;  // times, until steps can tell rounds apart
+
 // Everything has come when the last packet would be given up.
 RecipeRound timed(const JobAssignment& assignment, RoundId number, const RecipeRound& planned,
-                  int islands, int pace) {
+                  int islands, int pace, bool overlaps) {
   const auto seconds = [&](Duration time) {
     return double(time.ps) / kPicosecondsPerSecond / pace;
   };
@@ -39,10 +41,37 @@ RecipeRound timed(const JobAssignment& assignment, RoundId number, const RecipeR
           planned_departure(part.stream, sender_role(assignment), job, first_chunk(job, f)) -
           start);
       const Instant last = chunk_deadline(part.spec, job, first_chunk(job, f + 1) - 1);
-      round.arrives[at] = std::min(round.length, seconds(last + part.receiver.grace - start));
+      round.arrives[at] = seconds(last + part.receiver.grace - start);
+      if (!overlaps) round.arrives[at] = std::min(round.length, round.arrives[at]);
     }
   }
   return round;
+}
+
+// Rounds of an assignment as its recipe has them, and how much longer steps want each of them.
+double write_rounds(const JobAssignment& assignment, PacketisedPlan& played) {
+  RotationRecipe& made = rotation_of(played.recipe);
+  for (std::size_t k = 0; k < made.rounds.size(); ++k)
+    made.rounds[k] = timed(assignment, RoundId(k + 1), made.rounds[k], island_count(played.recipe),
+                           played.pace, played.plan.plan.overlapped);
+  return RotationTimes(played.recipe, made).lacking();
+}
+
+// The recipe on the clock of packets, in rounds that are longer where steps want them so.
+Result<void> put_on_packets(PacketisedPlan& played) {
+  for (int again = 0; again < kLengthened; ++again) {
+    const auto assignment = JobAssignment::make(played.plan, played.job_settings);
+    if (!assignment) return Unexpected<Error>{assignment.error()};
+    rotation_of(played.recipe).grain = std::int64_t(elements_per_chunk(assignment->job()));
+    const double lacking = write_rounds(*assignment, played);
+    if (lacking == 0) return {};
+    // What packets need is in the plan then, and not added once more.
+    const RealDuration longer(assignment->added_slack());
+    played.plan.plan =
+        lengthened(std::move(played.plan.plan),
+                   longer + RealDuration::from_ps(lacking * played.pace * kPicosecondsPerSecond));
+  }
+  return failure("packet by packet rounds do not get long enough for these steps");
 }
 
 Element element_of(WireFormat wire) {
@@ -75,15 +104,16 @@ PlanFile scaled_to(const PlanFile& given, Bytes wanted) {
   // Whole beats, few enough to be quick, small enough to be fluid.
   const std::int64_t few = kChunks * std::int64_t(kBeatBytes);
   const std::int64_t beats = (wanted.count + few - 1) / few;
-  const auto fit = [&](EdgeSpec& spec) {
-    spec.memory = scaled(spec.memory);
+  const auto fit = [&](EdgeSpec& spec, std::size_t islands) {
+    spec.memory = scaled(spec.memory) + Bytes{std::int64_t(islands)};  // shares are rounded down
     spec.chunk = Bytes{std::min(spec.chunk.count, beats * std::int64_t(kBeatBytes))};
     spec.slot = spec.chunk;
     spec.framing = Bytes{0};
   };
   plan.map.payload = wanted;
-  fit(plan.map.edge);
-  for (Aggregator& aggregator : plan.map.aggregators) fit(aggregator.spec);
+  fit(plan.map.edge, 0);
+  for (Aggregator& aggregator : plan.map.aggregators)
+    fit(aggregator.spec, plan.plan.overlapped ? aggregator.serves.size() : 0);
   for (Island& island : plan.map.islands) {
     island.up = island.up * scale;
     island.down = island.down * scale;
@@ -99,8 +129,11 @@ PlanFile scaled_to(const PlanFile& given, Bytes wanted) {
     for (PlannedClique& clique : round.cliques) {
       clique.rate = clique.rate * scale;
       clique.binding.bound = clique.binding.bound * scale;
+      // Rounds that overlap stand and fall with how long streams pass, and here nothing is framed.
+      if (plan.plan.overlapped && !clique.streams.empty())
+        clique.rate = {double(wanted.count) * 8 / clique.serialisation.seconds()};
       for (Stream& stream : clique.streams) {
-        stream.rate = stream.rate * scale;
+        stream.rate = plan.plan.overlapped ? clique.rate : stream.rate * scale;
         stream.payload = wanted;
       }
     }
@@ -131,6 +164,7 @@ void slow_down(PlanFile& plan, int pace) {
     for (PlannedClique& clique : round.cliques) {
       longer(clique.price);
       longer(clique.serialisation);
+      for (RealDuration& sum : clique.sums) longer(sum);
       slower(clique.rate);
       slower(clique.binding.bound);
       clique.binding.cycle_excess.ps *= pace;
@@ -168,10 +202,6 @@ Result<PacketisedPlan> packetised(const PlanFile& plan, const Recipe& recipe, st
     if (std::abs(share - recipe.shares[0]) > 1e-12)
       return failure("islands of unequal weight are trained ideally, not packet by packet");
   const RotationRecipe& rotation = rotation_of(recipe);
-  for (const RecipeRound& round : rotation.rounds)
-    if (round.arrives.back() > round.length)
-      return failure(
-          "rounds=close is for ideal exchanges: packets of one round end before the next");
   if (rotation.moments > 0) return failure("moments= is for ideal exchanges");
   if (rotation.lost > 0)
     return failure("--lose is for ideal exchanges; here --faults loses packets");
@@ -181,24 +211,15 @@ Result<PacketisedPlan> packetised(const PlanFile& plan, const Recipe& recipe, st
         return failure(fmt::format("at a pace of {} {} is longer than {}; {} is possible",
                                    settings.pace, link_name(plan.map, link), to_text(kLatencyMax),
                                    kLatencyMax.ps / latency.ps));
-  const bool streamed =
-      rotation.fragments > 1 || rotation.rounds[0].arrives.front() < rotation.rounds[0].length;
+  PlanFile sent = with_payload_and_steps(plan, recipe.payload, recipe.step_time);
+  const bool streamed = sent.plan.overlapped || rotation.fragments > 1 ||
+                        rotation.rounds[0].arrives.front() < rotation.rounds[0].length;
   const JobSettings job =
       job_settings_for(rotation, streamed ? Exchange::kStreamed : Exchange::kWhole, settings.grace);
   const Bytes payload{std::int64_t(bytes_of(job.element)) * elements};
-  PacketisedPlan played{
-      scaled_to(with_payload_and_steps(plan, recipe.payload, recipe.step_time), payload), job,
-      recipe, settings.pace};
+  PacketisedPlan played{scaled_to(sent, payload), job, recipe, settings.pace};
   slow_down(played.plan, settings.pace);
-  const auto assignment = JobAssignment::make(played.plan, played.job_settings);
-  if (!assignment) return Unexpected<Error>{assignment.error()};
-  RotationRecipe& made = rotation_of(played.recipe);
-  made.grain = std::int64_t(elements_per_chunk(assignment->job()));
-  for (std::size_t k = 0; k < made.rounds.size(); ++k)
-    made.rounds[k] =
-        timed(*assignment, RoundId(k + 1), rotation.rounds[k], island_count(recipe), settings.pace);
-  for (std::size_t k = 1; k < made.rounds.size(); ++k)
-    COTILLION_CHECK(made.rounds[k].leaves.size() == made.rounds[0].leaves.size());
+  if (auto timed = put_on_packets(played); !timed) return Unexpected<Error>{timed.error()};
   const std::string why = why_not_by_the_clock(played.recipe);
   if (!why.empty()) return failure("packet by packet: " + why);
   return played;

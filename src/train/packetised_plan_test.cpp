@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/recipes.hpp"
+#include "policy/rotation_times.hpp"
 #include "protocol/move.hpp"
 #include "tests/support/plan/plans.hpp"
 
@@ -45,6 +46,48 @@ TEST(PacketisedPlan, FragmentsAreWholePacketsAndRoundsAreThoseOfTheAssignment) {
   }
 }
 
+PlanFile overlapping_plan(double step) {
+  PlanSettings settings;
+  settings.step_time = RealDuration::from_ps(step);
+  settings.relax.overlap = true;
+  settings.objective = Objective::kPaperStreamed;
+  settings.fragments = 4;
+  const PlanFile made = testing::plan_file(testing::example_map("isosceles"), "pairs", settings);
+  EXPECT_TRUE(made.plan.overlapped);
+  return made;
+}
+
+TEST(PacketisedPlan, RoundsThatOverlapDoSoPacketByPacket) {
+  for (const double step : {50e9, 450e9}) {
+    const PlanFile made = overlapping_plan(step);
+    const auto recipe = recipe_for(made, "plan", {});
+    ASSERT_TRUE(recipe.has_value()) << recipe.error().message;
+    const auto played = packetised(made, *recipe, 100'003);
+    ASSERT_TRUE(played.has_value()) << played.error().message;
+    EXPECT_TRUE(played->plan.plan.overlapped);
+    EXPECT_EQ(played->job_settings.exchange, Exchange::kStreamed);
+    const RotationRecipe &fluid = rotation_of(*recipe), &packets = rotation_of(played->recipe);
+    ASSERT_EQ(packets.fragments, 4);
+    const RotationTimes times(played->recipe, packets);
+    EXPECT_EQ(times.lacking(), 0);
+    EXPECT_GT(times.beyond(), 0.005);
+    for (std::size_t k = 0; k < packets.rounds.size(); ++k) {
+      EXPECT_GE(packets.rounds[k].length, fluid.rounds[k].length - 1e-9);
+      EXPECT_LT(packets.rounds[k].length, fluid.rounds[k].length + 0.05);
+      for (int i = 0; i < 3; ++i)
+        for (std::size_t f = 0; f < 4 && times.meets(std::int64_t(k), i); ++f) {
+          const std::size_t at = std::size_t(i) * 4 + f;
+          EXPECT_NEAR(packets.rounds[k].leaves[at], fluid.rounds[k].leaves[at], 0.01);
+          EXPECT_NEAR(packets.rounds[k].arrives[at], fluid.rounds[k].arrives[at], 0.05);
+        }
+    }
+    const auto slow = packetised(made, *recipe, 100'003, {Duration{4'000'000'000}, 4});
+    ASSERT_TRUE(slow.has_value()) << slow.error().message;
+    for (std::size_t k = 0; k < packets.rounds.size(); ++k)
+      EXPECT_NEAR(rotation_of(slow->recipe).rounds[k].length, packets.rounds[k].length, 1e-9);
+  }
+}
+
 TEST(PacketisedPlan, ASlowerPaceIsTheSameRecipeOnLongerLinks) {
   const PlanFile made = plan();
   const auto recipe = recipe_for(made, "plan:fragments=3", {});
@@ -80,13 +123,6 @@ TEST(PacketisedPlan, RefusesWhatPacketsDoNotPlay) {
   const auto rival = recipe_for(made, "synchronous", {});
   ASSERT_TRUE(rival.has_value());
   EXPECT_THAT(packetised(made, *rival, 1000).error().message, HasSubstr("the plan's own policy"));
-  const PlanFile large =
-      testing::nine_city_plan("triangles", Bytes{32'000'000'000}, Bytes{1'000'000'000});
-  RecipeSettings stepped;
-  stepped.step_time = 0.169;
-  const auto close = recipe_for(large, "plan:fragments=8,rounds=close,progress=0.5", stepped);
-  ASSERT_TRUE(close.has_value()) << close.error().message;
-  EXPECT_THAT(packetised(large, *close, 1000).error().message, HasSubstr("ideal exchanges"));
   RecipeSettings weighted;
   weighted.shares = {1, 2, 1};
   const auto unequal = recipe_for(made, "plan", weighted);

@@ -74,9 +74,18 @@ class Ledger {
           if (move.merges)
             ++merges_[i][e];
           else if (copies)
-            bins_[i][e].push_back(0);
+            count_copy(i, e);
         }
     }
+  }
+
+  // Who rests in a round has copied and merged nothing in it, and so in the next one twice.
+  void count_copy(int i, std::int64_t e) {
+    const auto rests = [&] {
+      return kPairs[(bins_[i][e].size() - 1) % 2][std::size_t(i) * 4] == 1;
+    };
+    for (; rests(); ++merges_[i][e]) bins_[i][e].push_back(0);
+    bins_[i][e].push_back(0);
   }
 
   PlainVectors vectors_{3, 4};

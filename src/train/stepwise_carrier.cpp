@@ -16,7 +16,7 @@ constexpr std::int64_t kEnded = std::numeric_limits<std::int64_t>::max();
 // A round of one fragment, on its way from training to training.
 struct FragmentRound {
   std::vector<float> offered;  // as it was to be copied
-  bool ahead = false;          // the correction of the round before was not in it yet
+  bool ahead = false;          // the correction of its round before was not in it yet
   std::optional<std::vector<float>> correction;  // average − S
 };
 
@@ -114,7 +114,7 @@ class Stepwise final : public SimulatorCarrier<RoundPlace> {
   void copy(std::int64_t k, int island, int f, std::span<const float> x) {
     FragmentRound round;
     round.offered.assign(x.begin(), x.end());
-    round.ahead = clock_.leaves_ahead(k, island, f);
+    round.ahead = clock_.copies_ahead(k, island, f);
     merges_[std::size_t(island)].to_laid(std::uint64_t(places_.span(f).first), round.offered,
                                          round.ahead);
     const bool first = places_.at(island, f).rounds.emplace(k, std::move(round)).second;
@@ -126,7 +126,8 @@ class Stepwise final : public SimulatorCarrier<RoundPlace> {
     COTILLION_CHECK(!round.offered.empty());
     merges_[std::size_t(island)].apply(
         std::uint64_t(places_.span(f).first), x, *round.correction,
-        {.everyone = clock_.round(k).everyone, .waited = clock_.leaves_ahead(k + 1, island, f)});
+        {.everyone = clock_.round(k).everyone,
+         .waited = clock_.copies_ahead(clock_.next(k, island), island, f)});
     // The next copy may have left with it; the one after that knows it from the model.
     rounds.erase(rounds.begin(), rounds.lower_bound(k));
   }
@@ -166,8 +167,9 @@ class Stepwise final : public SimulatorCarrier<RoundPlace> {
     const FragmentRound& copied = rounds.at(k);
     const std::span<float> to = std::span(island.model()).subspan(first, count);
     std::copy_n(copied.offered.begin() + std::ptrdiff_t(skipped), count, to.begin());
-    if (!copied.ahead || !rounds.contains(k - 1) || !rounds.at(k - 1).correction) return;
-    const std::vector<float>& correction = *rounds.at(k - 1).correction;
+    const std::int64_t before = clock_.before(k, island.id());
+    if (!copied.ahead || !rounds.contains(before) || !rounds.at(before).correction) return;
+    const std::vector<float>& correction = *rounds.at(before).correction;
     for (std::size_t e = 0; e < count; ++e) to[e] += correction[skipped + e];
   }
   void on_merged(SimulatedIsland& island, RoundId round, int fragment) override {

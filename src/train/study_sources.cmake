@@ -4,7 +4,7 @@
 set(STUDY_SOURCES
     base/file.cpp protocol/merge_rule.cpp policy/recipe_file.cpp policy/json_fields.cpp
     policy/step_schedule.cpp policy/merge_moves.cpp policy/rotation.cpp policy/rotation_clock.cpp
-    policy/outer.cpp policy/servers.cpp
+    policy/rotation_times.cpp policy/outer.cpp policy/servers.cpp
     learn/model_names.cpp
     train/carrier.cpp train/corpus.cpp train/text_folder.cpp train/output_paths.cpp
     train/run_identity.cpp train/trainer.cpp train/training_file.cpp train/training_options.cpp

@@ -209,8 +209,36 @@ TEST(TorchLearner, AnIslandKeepsOneCopyBeyondModelAndOptimizer) {
   EXPECT_EQ(looked, int(expected.size()));
 }
 
-// Packets of real models through real edges do what the formula does, whether rounds are whole
-// numbers of steps or not: all go by the same clock.
+// Packets of real models through real edges do what the formula does: all go by the same clock.
+void expect_agreement(const PlanFile& plan, const std::string& policy) {
+  const Corpus corpus = text_for(3, Split::kBySource);
+  const auto recipe = recipe_for(plan, policy, {});
+  ASSERT_TRUE(recipe.has_value()) << recipe.error().message;
+  TrainingSettings settings;
+  settings.steps = 80;
+  settings.rate = 1e-2;
+  settings.evaluations = 2;
+  const auto ideally = make_learner(small_learner(3)), simulated = make_learner(small_learner(3));
+  const auto played = packetised(plan, *recipe, simulated->parameters());
+  ASSERT_TRUE(played.has_value()) << played.error().message;
+  const Training expected = train(*ideally, played->recipe, corpus, *model_named("mlp"), settings);
+  const auto carrier = simulated_carrier(*played, {}, settings.steps);
+  ASSERT_TRUE(carrier.has_value()) << carrier.error().message;
+  const Training made =
+      train(*simulated, played->recipe, corpus, *model_named("mlp"), settings, {}, carrier->get());
+  ASSERT_EQ(made.points.size(), expected.points.size());
+  // A value that lies between two of eight bits may be rounded either way.
+  const double rounding = rotation_of(*recipe).wire == WireFormat::kBf16 ? 10 : 1;
+  for (std::size_t p = 1; p < expected.points.size(); ++p) {
+    EXPECT_NEAR(made.points[p].loss_of_mean, expected.points[p].loss_of_mean, 5e-6 * rounding)
+        << policy;
+    EXPECT_NEAR(made.points[p].distance, expected.points[p].distance,
+                1e-4 * rounding * expected.points[p].distance)
+        << policy;
+  }
+}
+
+// Whether rounds are whole numbers of steps or not.
 TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
   for (const double step : {50e9, 61e9, 500e9}) {
     PlanSettings plan_settings;
@@ -220,51 +248,43 @@ TEST(TorchLearner, ASimulatedExchangeLearnsAsTheIdealOneDoes) {
     const bool long_steps = step == 500e9;  // rounds are made that long; somebody rests in each
     const PlanFile plan = testing::plan_file(testing::example_map("isosceles"),
                                              long_steps ? "pairs" : "all-to-all", plan_settings);
-    const Corpus corpus = text_for(3, Split::kBySource);
-    std::vector<std::string> policies = {"plan",
-                                         "plan:fragments=4",
-                                         "plan:fragments=4,progress=0.5",
-                                         "plan:own-weight=0.7",
-                                         "plan:fragments=4,own-weight=0.7",
-                                         "plan:momentum=0.3",
-                                         "plan:fragments=4,momentum=0.3",
-                                         "plan:progress=0.5,momentum=0.3",
-                                         "plan:fragments=4,progress=0.5,momentum=0.3",
-                                         "plan:fragments=4,wire=bf16,progress=0.5",
-                                         "plan:fragments=4,wire=bf16,momentum=0.3",
-                                         "plan:wire=i32",
-                                         "plan:payload=2"};
-    for (const char* wire : {"f32", "bf16"})
-      if (!long_steps)
-        policies.push_back("plan:momentum=0.3,at=receiver,wire=" + std::string(wire));
-    for (const std::string& policy : policies) {
-      const auto recipe = recipe_for(plan, policy, {});
-      ASSERT_TRUE(recipe.has_value()) << recipe.error().message;
-      TrainingSettings settings;
-      settings.steps = 80;
-      settings.rate = 1e-2;
-      settings.evaluations = 2;
-      const auto ideally = make_learner(small_learner(3)),
-                 simulated = make_learner(small_learner(3));
-      const auto played = packetised(plan, *recipe, simulated->parameters());
-      ASSERT_TRUE(played.has_value()) << played.error().message;
-      const Training expected =
-          train(*ideally, played->recipe, corpus, *model_named("mlp"), settings);
-      const auto carrier = simulated_carrier(*played, {}, settings.steps);
-      ASSERT_TRUE(carrier.has_value()) << carrier.error().message;
-      const Training made = train(*simulated, played->recipe, corpus, *model_named("mlp"), settings,
-                                  {}, carrier->get());
-      ASSERT_EQ(made.points.size(), expected.points.size());
-      // A value that lies between two of eight bits may be rounded either way.
-      const double rounding = rotation_of(*recipe).wire == WireFormat::kBf16 ? 10 : 1;
-      for (std::size_t p = 1; p < expected.points.size(); ++p) {
-        EXPECT_NEAR(made.points[p].loss_of_mean, expected.points[p].loss_of_mean, 5e-6 * rounding)
-            << policy;
-        EXPECT_NEAR(made.points[p].distance, expected.points[p].distance,
-                    1e-4 * rounding * expected.points[p].distance)
-            << policy;
-      }
-    }
+    for (const char* policy :
+         {"plan", "plan:fragments=4", "plan:fragments=4,progress=0.5", "plan:own-weight=0.7",
+          "plan:fragments=4,own-weight=0.7", "plan:momentum=0.3", "plan:fragments=4,momentum=0.3",
+          "plan:progress=0.5,momentum=0.3", "plan:fragments=4,progress=0.5,momentum=0.3",
+          "plan:fragments=4,wire=bf16,progress=0.5", "plan:fragments=4,wire=bf16,momentum=0.3",
+          "plan:wire=i32", "plan:payload=2"})
+      expect_agreement(plan, policy);
+    for (const char* policy :
+         {"plan:momentum=0.3,at=receiver,wire=f32", "plan:momentum=0.3,at=receiver,wire=bf16"})
+      if (!long_steps) expect_agreement(plan, policy);
+  }
+}
+
+// And where the next round begins while this one is in flight; steps of 500 ms make rounds longer.
+PlanFile overlapping_plan(const std::string& schedule, double step) {
+  PlanSettings settings;
+  settings.step_time = RealDuration::from_ps(step);
+  settings.relax = *relaxations_named("all");
+  settings.objective = Objective::kPaperStreamed;
+  settings.fragments = 4;
+  Map map = testing::with_memory(testing::example_map("isosceles"), Bytes{1'000'000'000});
+  PlanFile plan = testing::plan_file(std::move(map), schedule, settings);
+  EXPECT_TRUE(plan.plan.overlapped);
+  return plan;
+}
+
+TEST(TorchLearner, ASimulatedExchangeThatOverlapsLearnsAsTheIdealOneDoes) {
+  for (const auto& [schedule, step] :
+       {std::pair("all-to-all", 61e9), std::pair("all-to-all", 500e9), std::pair("pairs", 170e9),
+        std::pair("pairs", 500e9)}) {
+    const PlanFile plan = overlapping_plan(schedule, step);
+    for (const char* policy :
+         {"plan", "plan:progress=0.5", "plan:own-weight=0.7", "plan:momentum=0.3",
+          "plan:progress=0.5,momentum=0.3", "plan:wire=i32,progress=0.5", "plan:fragments=7"})
+      expect_agreement(plan, policy);
+    if (schedule == std::string("all-to-all"))
+      expect_agreement(plan, "plan:momentum=0.3,at=receiver");
   }
 }
 

@@ -17,6 +17,7 @@
 #include "policy/rotation_clock.hpp"
 #include "policy/step_schedule.hpp"
 #include "protocol/merge.hpp"
+#include "tests/support/train/random_rounds.hpp"
 
 namespace cotillion::testing {
 
@@ -61,18 +62,19 @@ class FloatIslands {
   void copy(std::int64_t k, int i, int f) {
     std::vector<float>& z = sent_[{k, i, f}];
     z.assign(part(i, f).begin(), part(i, f).end());
-    const bool ahead = clock_.leaves_ahead(k, i, f);
+    const bool ahead = clock_.copies_ahead(k, i, f);
     rules_[std::size_t(i)].to_sent(std::uint64_t(span(f).first), z, ahead);
     if (!ahead) return;
-    const Merged merged = merged_of(k - 1, i, f);
+    const Merged merged = merged_of(clock_.before(k, i), i, f);
     for (std::size_t e = 0; e < z.size(); ++e)
       z[e] = float(z[e] + (merged.average[e] - settings_.progress * merged.sent[e]));
   }
   void merge(std::int64_t k, int i, int f) {
     const Merged merged = merged_of(k, i, f);
-    rules_[std::size_t(i)].apply(
-        std::uint64_t(span(f).first), part(i, f), merged.average, merged.sent,
-        {.everyone = clock_.round(k).everyone, .waited = clock_.leaves_ahead(k + 1, i, f)});
+    rules_[std::size_t(i)].apply(std::uint64_t(span(f).first), part(i, f), merged.average,
+                                 merged.sent,
+                                 {.everyone = clock_.round(k).everyone,
+                                  .waited = clock_.copies_ahead(clock_.next(k, i), i, f)});
   }
   // What the wire rounds away of one's own is in the average, but for momentum at the receiver.
   [[nodiscard]] Merged merged_of(std::int64_t k, int i, int f) {
@@ -100,7 +102,7 @@ class FloatIslands {
   std::map<std::tuple<std::int64_t, int, int>, std::vector<float>> sent_;
 };
 
-// Four islands in random groups, by any of the rules, on rounds of random length.
+// Four islands in random groups, by any of the rules, on random rounds, which may overlap.
 inline Recipe random_rule(Random& random) {
   constexpr std::size_t islands = 4;
   Recipe recipe;
@@ -114,26 +116,7 @@ inline Recipe random_rule(Random& random) {
   if (rule >= 3) rotation.momentum = 0.6 * random.unit();
   rotation.momentum_at_sender = rule == 3;
   rotation.fragments = int(random.between(1, 3));
-  recipe.step_time = 0.03 + 0.3 * random.unit();
-  for (std::int64_t r = random.between(1, 3); r > 0; --r) {
-    RecipeRound round{0.1 + 0.3 * random.unit(), std::vector<double>(16, 0.0), {}, {}, false};
-    std::vector<int> group(islands);
-    for (int& g : group) g = int(random.between(0, rule == 4 ? 1 : 2));
-    round.everyone = std::count(group.begin(), group.end(), group[0]) == std::ptrdiff_t(islands);
-    for (std::size_t i = 0; i < islands; ++i)
-      for (std::size_t j = 0; j < islands; ++j)
-        if (group[i] == group[j])
-          round.mixing[i * islands + j] =
-              1.0 / double(std::count(group.begin(), group.end(), group[i]));
-    for (std::size_t i = 0; i < islands; ++i)
-      for (int f = 0; f < rotation.fragments; ++f) {
-        round.leaves.push_back(round.length * (f + random.unit()) / (2 * rotation.fragments));
-        round.arrives.push_back(round.length *
-                                (0.5 + 0.5 * (f + random.unit()) / rotation.fragments));
-      }
-    recipe.step_time = std::min(recipe.step_time, round.length);
-    rotation.rounds.push_back(std::move(round));
-  }
+  add_random_rounds(recipe, random, rule == 4 ? 1 : 2);
   return recipe;
 }
 
