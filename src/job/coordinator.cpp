@@ -28,7 +28,7 @@ Coordinator::Coordinator(Instant now, const PlanFile& plan, std::string text,
       fingerprint_(fingerprint(text_)),
       job_assignment_(std::move(job_assignment)),
       settings_(settings),
-      slack_(rounded(plan.plan.settings.slack) + job_assignment_.added_slack()),
+      slack_(job_assignment_.slack()),
       since_(now) {
   for (IslandId island = 0; island < map_.island_count(); ++island)
     for (const Role role : {Role::kIsland, Role::kEdge}) {

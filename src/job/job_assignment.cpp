@@ -102,6 +102,7 @@ JobAssignment::JobAssignment(const PlanFile& plan, const JobSettings& settings)
 // they have; where rounds overlap, no fragment be copied again before it was merged.
 Result<void> JobAssignment::lay_rounds(const PlanFile& file) {
   const OverlapLateness lateness{hops_max_ + last_hops_max_, settings_.grace};
+  const Duration needed = lateness.hops + lateness.grace + lateness.grace;
   if (plan_.overlapped) {
     IdVector<IslandId, double> memory;
     for (IslandId island{0}; island < map_.island_count() && !settings_.memory; ++island)
@@ -111,9 +112,10 @@ Result<void> JobAssignment::lay_rounds(const PlanFile& file) {
     const auto live = cotillion::live_rounds(file, added_slack_, lateness);
     if (!live) return Unexpected<Error>{live.error()};
     live_rounds_ = *live;
+    slack_ = needed;
   } else {
-    const Duration needed = lateness.hops + lateness.grace + lateness.grace;
     added_slack_ = std::max(Duration{0}, needed - rounded(plan_.settings.slack));
+    slack_ = rounded(plan_.settings.slack) + added_slack_;
   }
   Instant start{0};
   for (const PlannedRound& round : plan_.rounds) {

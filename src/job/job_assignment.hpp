@@ -69,6 +69,9 @@ class JobAssignment {
   [[nodiscard]] std::size_t slots(IslandId island) const { return slots_[island]; }
   // Added to every round of the plan, where its own slack is less than hops and grace need.
   [[nodiscard]] Duration added_slack() const { return added_slack_; }
+  // How late packets and clocks may make a round: by the plan's slack and what was added to it, or
+  // where rounds overlap by hops and grace, for which merges leave room before the next copies.
+  [[nodiscard]] Duration slack() const { return slack_; }
   // The longest time that whole packets spend at hops beyond the plan's fluid streams, queues
   // behind the other streams of each lane included.
   [[nodiscard]] Duration hops_max() const { return hops_max_; }
@@ -94,6 +97,7 @@ class JobAssignment {
   Duration hops_max_{0};
   Duration last_hops_max_{0};  // the same between edges and islands
   Duration added_slack_{0};
+  Duration slack_{0};
   int live_rounds_ = 2;
   std::vector<Duration> over_;  // of the period's rounds that overlap, from the start of each
   IdVector<IslandId, std::size_t> slots_;

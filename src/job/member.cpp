@@ -76,7 +76,7 @@ void Member::hear(Instant now, const Start& start, MemberHost& host) {
                               wait_text(now - origin_)),
                   host);
   const Duration error{std::min<std::int64_t>(start.clock.error_ns, kClockOffMost) * 1000};
-  const Duration slack = rounded(plan_->plan.settings.slack) + job_assignment_->added_slack();
+  const Duration slack = job_assignment_->slack();
   if (error > slack)
     return refuse(now,
                   fmt::format("the clock here is known to ±{} only, but a round has {} of slack: "

@@ -42,6 +42,8 @@ TEST(OverlapMargins, APlanIsPlayedInItsOwnTimeWhereItHasRoom) {
     const auto made = JobAssignment::make(plan, in_fragments());
     ASSERT_TRUE(made.has_value()) << made.error().message;
     EXPECT_EQ(made->added_slack(), Duration{0}) << schedule;
+    // And still packets and clocks may be late by hops and grace.
+    EXPECT_GT(made->slack(), in_fragments().grace + in_fragments().grace) << schedule;
     EXPECT_EQ(made->live_rounds(), 2) << schedule;
     EXPECT_EQ(made->start_of(RoundId(plan.plan.rounds.size() + 1), {0}).ps,
               rounded(plan.plan.mean_length() * double(plan.plan.rounds.size())).ps);
