@@ -139,8 +139,11 @@ std::string overlap_timeline_svg(const NetworkModel& network, const Plan& plan,
   const double left = kMargin + 96, right = kCanvasWidth - kMargin;
   Axis axis({0, end}, true, false);
   axis.place(left, right);
-  const std::string title = fmt::format("Rounds {} and {} of {}, which overlap", round_index + 1,
-                                        (round_index + 1) % plan.rounds.size() + 1, plan.schedule);
+  const std::size_t rounds = plan.rounds.size();
+  const std::string which = rounds == 1 ? "Two rounds in a row"
+                                        : fmt::format("Rounds {} and {}", round_index + 1,
+                                                      (round_index + 1) % rounds + 1);
+  const std::string title = fmt::format("{} of {}, which overlap", which, plan.schedule);
   Svg svg(kCanvasWidth, bottom + kOverlapBelow, title);
   draw_title(svg, title, kCanvasWidth);
   draw_overlap_legend(svg);
