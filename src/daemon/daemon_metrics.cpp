@@ -126,6 +126,9 @@ constexpr Meanings<ReceiverCount, kReceiverCounts> kReceiverMeanings = {{
     {ReceiverCount::kRestarts, {"Restarts of the edge that were noticed", ""}},
     {ReceiverCount::kUnmerged,
      {"Fragments whose correction nobody took in time", "training is slower than its rounds"}},
+    {ReceiverCount::kOvertaken,
+     {"Fragments, and late chunks, that came after the next copy of the fragment",
+      "give more slack"}},
 }};
 static_assert(in_order(kReceiverMeanings));
 

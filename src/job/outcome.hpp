@@ -77,6 +77,13 @@ struct LaneOutcome {
   Duration late_median = {}, late_p99 = {}, late_most = {};
 };
 
+// Staleness counted from every copy and every merge, of the exchange that was played.
+struct ExactOutcome {
+  ExactStaleness planned;
+  std::optional<ExactStaleness> lived = {};  // as it really was
+  std::size_t rounds_needed = 0;             // to say so; fewer: nothing lived
+};
+
 struct Outcome {
   // How it was played, for people: "grace", "1ms".
   std::vector<std::pair<std::string, std::string>> settings;
@@ -89,11 +96,9 @@ struct Outcome {
   std::vector<LaneOutcome> lanes;           // that carried anything, or should have
   std::uint64_t hops = 0;                   // packets over lanes
   std::uint64_t events = 0;
-  Duration played;  // virtual time
-  // Of a plan whose rounds overlap: staleness as copies and merges really were, where enough rounds
-  // were played.
-  std::optional<ExactStaleness> exact = {};
-  double planned_loss = 0;  // Σ_k Σ_h e_k(h) of the plan over as many rounds
+  Duration played;                         // virtual time
+  std::optional<ExactOutcome> exact = {};  // nothing: islands never connect, or nobody counted
+  double planned_loss = 0;                 // Σ_k Σ_h e_k(h) of the plan over as many rounds
 };
 
 }  // namespace cotillion

@@ -170,6 +170,16 @@ std::string names_of(const std::vector<std::string>& names, const std::vector<Is
   return text;
 }
 
+Json exact_json(const Outcome& outcome) {
+  if (!outcome.exact) return nullptr;
+  const auto& [planned, lived, rounds_needed] = *outcome.exact;
+  return {{"planned_ms", planned.absolute.ms()},
+          {"planned_squared_ms", planned.squared.ms()},
+          {"lived_ms", lived ? Json(lived->absolute.ms()) : Json(nullptr)},
+          {"lived_squared_ms", lived ? Json(lived->squared.ms()) : Json(nullptr)},
+          {"rounds_needed", rounds_needed}};
+}
+
 Json to_json(const OutcomeFile& file) {
   COTILLION_CHECK(file.lanes.size() == file.outcome.lanes.size() &&
                   file.outcome.receivers.size() == file.islands.size() &&
@@ -192,6 +202,7 @@ Json to_json(const OutcomeFile& file) {
   json["islands"] = islands_json(file);
   json["links"] = lanes_json(file);
   json["loss"] = loss_json(file);
+  json["exact"] = exact_json(outcome);
   json["packet_hops"] = outcome.hops;
   return json;
 }

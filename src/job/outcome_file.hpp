@@ -46,8 +46,9 @@ struct OutcomeFile {
 [[nodiscard]] std::string names_of(const std::vector<std::string>& names,
                                    const std::vector<IslandId>& islands);
 
-// docs/reference/files.md describes every field.
+// docs/reference/files.md describes every field; `exact_json` is of the field `exact`.
 [[nodiscard]] Json to_json(const OutcomeFile& file);
+[[nodiscard]] Json exact_json(const Outcome& outcome);
 
 // Everything came, on time, and nothing was put out early: the plan holds.
 [[nodiscard]] bool holds(const Outcome& outcome);

@@ -30,18 +30,18 @@ constexpr double kWholeBelow = 4503599627370496.0;  // 2^52
 
 constexpr std::string_view kRead =
     "absences added_slack_ms arrivals at bytes chunks clamped cliques commit complete counters "
-    "edges emulator_ms first_chunk forged from inputs island islands kind lane late_max_ms "
-    "late_ms late_p50_ms late_p99_ms late_packets links loss lost map measured_ms "
-    "memory_peak_bytes memory_planned_bytes mixing packet_hops packet_ms packets period planned "
-    "planned_bytes planned_ms played_ms queue_longest_ms resent round rounds schedule seed sent "
-    "settings slipped_ms slot_bytes steps store_and_forward_ms streams to unexpected version "
-    "withheld zero "
+    "edges emulator_ms exact first_chunk forged from inputs island islands kind lane late_max_ms "
+    "late_ms late_p50_ms late_p99_ms late_packets links lived_ms lived_squared_ms loss lost map "
+    "measured_ms memory_peak_bytes memory_planned_bytes mixing packet_hops packet_ms packets "
+    "period planned planned_bytes planned_ms planned_squared_ms played_ms queue_longest_ms resent "
+    "round rounds rounds_needed schedule seed sent settings slipped_ms slot_bytes steps "
+    "store_and_forward_ms streams to unexpected version withheld zero "
     // A plan has these; told apart, it can be said what it is.
     "network "
     // Counters.
     "accepted results timeouts conflicts completed_partials late duplicates overlaps unknown_boot "
     "stale_round not_finite over_rate outputs resends resends_spared gone repairs_asked repaired "
-    "placed whole too_late malformed asked restarts unmerged";
+    "placed whole too_late malformed asked restarts unmerged overtaken";
 
 class OutcomeLoader {
  public:
@@ -67,6 +67,7 @@ class OutcomeLoader {
     const PlanField loss = root.at("loss");
     if (loss.is_object())
       file_.outcome.planned_loss = loss.at("planned").number(0, 1e290).value_or(0);
+    read_exact(root.at("exact"));
   }
 
   OutcomeFile take_file() { return std::move(file_); }
@@ -283,6 +284,22 @@ class OutcomeLoader {
           {list[i].at("from").text().value_or(""), list[i].at("to").text().value_or("")});
       outcome_.lanes.push_back(lane);
     }
+  }
+
+  static RealDuration staleness(const PlanField& object, const char* key) {
+    return RealDuration::from_ps(from_billionth(object.at(key).number(0, kTimeMostMs).value_or(0)));
+  }
+
+  // Nothing: islands never connect, or nobody counted.
+  void read_exact(const PlanField& field) {
+    if (field.is_null() || !field.is_object()) return;
+    ExactOutcome& exact = outcome_.exact.emplace();
+    exact.planned = {staleness(field, "planned_ms"), staleness(field, "planned_squared_ms")};
+    if (field.at("lived_ms").is_null())
+      (void)field.at("lived_squared_ms").expect_null("where lived_ms is null");
+    else
+      exact.lived = {staleness(field, "lived_ms"), staleness(field, "lived_squared_ms")};
+    exact.rounds_needed = std::size_t(count(field, "rounds_needed", std::int64_t(kRoundsMax)));
   }
 
   IslandId island(const PlanField& object, const char* key) {

@@ -30,6 +30,10 @@ Json outcome_of(int rounds = 2) {
   const PlanFile plan = small_plan();
   Outcome outcome = as_planned(plan, rounds);
   lose_one(outcome);
+  outcome.exact =
+      ExactOutcome{{RealDuration::from_ps(3e11), RealDuration::from_ps(2e11)},
+                   ExactStaleness{RealDuration::from_ps(4e11), RealDuration::from_ps(3e11)},
+                   5};
   return to_json(outcome_file(plan, std::move(outcome), made_from_plan()));
 }
 
@@ -105,6 +109,13 @@ TEST(OutcomeLoader, AnyOutcomeComesBack) {
       lane.queue_longest = any_time();
     }
     if (random.between(0, 1) == 0) outcome.edges.resize(std::size_t(random.between(0, 9)));
+    if (random.between(0, 1) == 0) {
+      outcome.exact.emplace().planned = {
+          RealDuration::from_ps(double(random.between(0, 1'000'000))), RealDuration::from_ps(12.5)};
+      if (random.between(0, 1) == 0)
+        outcome.exact->lived = {RealDuration::from_ps(3e11), RealDuration::from_ps(1e11 / 3)};
+      outcome.exact->rounds_needed = std::size_t(random.between(1, 1'000'000));
+    }
     outcome.senders[0].slipped_ps = std::uint64_t(any_time().ps);
     outcome.senders[1].late_ps = std::uint64_t(random.between(0, INT64_C(1) << 50));
     expect_round_trip(to_json(outcome_file(plan, std::move(outcome), made_from_plan())));
@@ -135,6 +146,7 @@ TEST(OutcomeLoader, EveryFieldIsMissedAndNothingElseIsTakenForIt) {
     }
     for (const Json& value : {Json(nullptr), Json(-1), Json(Json::array({5})), Json::object()}) {
       if (text == "/settings" && value.is_object()) continue;  // there need not be any
+      if (text == "/exact" && value.is_null()) continue;       // nobody counted
       json = sound;
       json[pointer] = value;
       EXPECT_THAT(refusals_of(json.dump()), ::testing::Not(IsEmpty()))

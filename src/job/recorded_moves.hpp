@@ -1,12 +1,13 @@
 // Every copy and every merge of a run, as they really were, and the staleness that they amount to:
-// the exact accounting of plan/ledger beside that of the plan.
+// the exact accounting of plan/ledger beside that of the plan. Simulator and daemons record theirs
+// here.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <vector>
 
 #include "job/job_assignment.hpp"
-#include "plan/ledger.hpp"
+#include "job/outcome.hpp"
 
 namespace cotillion {
 
@@ -20,16 +21,24 @@ class RecordedMoves {
               const std::vector<double>& row);
 
   // Of what was born in whole periods, without the first, in which there is nothing yet to merge,
-  // and without the last rounds, in which it spreads. Nothing where so few rounds were played that
-  // no period is left, or where updates spread too slowly.
-  [[nodiscard]] std::optional<ExactStaleness> staleness(const Plan& plan,
-                                                        const JobAssignment& assignment,
-                                                        RoundId played) const;
+  // and without the last rounds, in which it spreads. Nothing where islands never connect. Nothing
+  // lived where so few rounds were played that no period is left, and where the record contradicts
+  // itself, because clocks do.
+  [[nodiscard]] std::optional<ExactOutcome> account(const Plan& plan,
+                                                    const JobAssignment& assignment,
+                                                    RoundId played) const;
 
  private:
-  [[nodiscard]] LedgerRun& run_of(int fragment) { return runs_[std::size_t(fragment)]; }
+  struct Fragment {
+    LedgerRun run;
+    std::map<std::vector<double>, int> known;  // rows that merges took: their place in its sums
+  };
+  [[nodiscard]] std::optional<ExactStaleness> lived(const Plan& plan,
+                                                    const JobAssignment& assignment, RoundId played,
+                                                    std::size_t around) const;
 
-  std::vector<LedgerRun> runs_;  // by fragment
+  int islands_;
+  std::vector<Fragment> fragments_;
 };
 
 }  // namespace cotillion

@@ -55,9 +55,12 @@ struct LedgerRun {
   std::vector<LedgerSum> sums;      // that merges took, whole or partial
   std::vector<double> target;
 };
+// Whether every merge takes copies that were made before it, and every copy of an island is of a
+// later round than the one before. Clocks that are off can contradict it.
+[[nodiscard]] bool is_sound(const LedgerRun& run);
 // The mean over what was born in [from, to), as far as it was spread until `horizon`: what remains
 // then is left out, so it should lie some periods after `to`. Whatever is never copied again counts
-// as not spread.
+// as not spread. Requires that the run is sound.
 [[nodiscard]] ExactStaleness exact_staleness(const LedgerRun& run, Instant from, Instant to,
                                              Instant horizon);
 

@@ -20,12 +20,22 @@ struct Birth {
   double age = 0;         // on average, when it is copied
 };
 
+bool happens_before(const LedgerEvent& a, const LedgerEvent& b) {
+  if (a.at != b.at) return a.at < b.at;
+  if (a.move.round != b.move.round) return a.move.round < b.move.round;
+  if (a.move.kind != b.move.kind) return a.move.kind == LedgerMove::Kind::kCopy;
+  return a.move.island < b.move.island;  // whatever order they were recorded in
+}
+
+std::vector<LedgerEvent> in_order(std::vector<LedgerEvent> events) {
+  std::stable_sort(events.begin(), events.end(), happens_before);
+  return events;
+}
+
 class RunReplay {
  public:
   RunReplay(const LedgerRun& run, Instant from, Instant to, Instant horizon)
-      : run_(run), from_(from), to_(to), horizon_(horizon), events_(run.events) {
-    std::stable_sort(events_.begin(), events_.end(), happens_before);
-    check_copies();
+      : run_(run), from_(from), to_(to), horizon_(horizon), events_(in_order(run.events)) {
     find_births();
     std::vector<LedgerMove> moves;
     for (const LedgerEvent& event : events_) moves.push_back(event.move);
@@ -43,31 +53,6 @@ class RunReplay {
   }
 
  private:
-  static bool happens_before(const LedgerEvent& a, const LedgerEvent& b) {
-    if (a.at != b.at) return a.at < b.at;
-    if (a.move.round != b.move.round) return a.move.round < b.move.round;
-    return a.move.kind == LedgerMove::Kind::kCopy && b.move.kind == LedgerMove::Kind::kMerge;
-  }
-
-  // Every merge takes copies that were made before.
-  void check_copies() const {
-    std::vector<std::vector<int>> copied(run_.island_count);
-    const auto has = [&](IslandId island, int round) {
-      return std::binary_search(copied[island].begin(), copied[island].end(), round);
-    };
-    for (const LedgerEvent& event : events_) {
-      std::vector<int>& own = copied[event.move.island];
-      if (event.move.kind == LedgerMove::Kind::kCopy) {
-        COTILLION_CHECK(own.empty() || own.back() < event.move.round);
-        own.push_back(event.move.round);
-        continue;
-      }
-      COTILLION_CHECK(has(event.move.island, event.move.round));
-      for (const LedgerTerm& term : run_.sums[event.move.sum])
-        COTILLION_CHECK(has(term.island, event.move.round));
-    }
-  }
-
   void find_births() {
     std::vector<Instant> since(run_.island_count, from_);
     for (std::size_t e = 0; e < events_.size(); ++e) {
@@ -139,8 +124,29 @@ class RunReplay {
 
 }  // namespace
 
+bool is_sound(const LedgerRun& run) {
+  IdVector<IslandId, std::vector<int>> copied(std::size_t(run.island_count));
+  const auto has = [&](IslandId island, int round) {
+    return std::binary_search(copied[island].begin(), copied[island].end(), round);
+  };
+  for (const LedgerEvent& event : in_order(run.events)) {
+    std::vector<int>& own = copied[event.move.island];
+    if (event.move.kind == LedgerMove::Kind::kCopy) {
+      if (!own.empty() && own.back() >= event.move.round) return false;
+      own.push_back(event.move.round);
+      continue;
+    }
+    const LedgerSum& sum = run.sums[std::size_t(event.move.sum)];
+    if (!has(event.move.island, event.move.round) ||
+        !std::all_of(sum.begin(), sum.end(),
+                     [&](const LedgerTerm& term) { return has(term.island, event.move.round); }))
+      return false;
+  }
+  return true;
+}
+
 ExactStaleness exact_staleness(const LedgerRun& run, Instant from, Instant to, Instant horizon) {
-  COTILLION_CHECK(run.island_count >= 1 && from < to && to <= horizon);
+  COTILLION_CHECK(run.island_count >= 1 && from < to && to <= horizon && is_sound(run));
   if (run.island_count == 1) return {};
   return RunReplay(run, from, to, horizon).play();
 }

@@ -3,17 +3,16 @@
 #include <algorithm>
 
 #include "base/infinity.hpp"
-#include "plan/ledger.hpp"
 
 namespace cotillion {
 namespace {
 
 // A whole copy of a round that ends is made when the round begins, and merged when it ends.
-LedgerPlan replayed(int islands, const Plan& plan, bool streamed) {
+LedgerPlan replayed(int islands, const Plan& plan, int fragments) {
   LedgerPlan ledger;
   ledger.island_count = islands;
-  ledger.fragments = streamed ? plan.settings.fragments : 1;
-  const bool at_the_end = !streamed && !plan.overlapped;
+  ledger.fragments = std::max(fragments, 1);
+  const bool at_the_end = fragments == 0 && !plan.overlapped;
   for (const PlannedRound& round : plan.rounds) {
     ledger.rounds.emplace_back();
     for (const PlannedClique& clique : round.cliques) {
@@ -44,12 +43,17 @@ std::vector<RealDuration> exact_staleness(int islands, const Plan& plan) {
   std::vector<RealDuration> exact(kObjectives.size(), RealDuration::from_ps(kInfinity));
   if (!plan.feasible || plan.mixing.phases.empty()) return exact;
   for (const bool streamed : {false, true}) {
-    const ExactStaleness counted = exact_staleness(replayed(islands, plan, streamed));
+    const ExactStaleness counted =
+        exact_staleness(islands, plan, streamed ? plan.settings.fragments : 0);
     exact[std::size_t(streamed ? Objective::kPaperStreamed : Objective::kPaper)] = counted.absolute;
     exact[std::size_t(streamed ? Objective::kSquaredStreamed : Objective::kSquared)] =
         counted.squared;
   }
   return exact;
+}
+
+ExactStaleness exact_staleness(int islands, const Plan& plan, int fragments) {
+  return exact_staleness(replayed(islands, plan, fragments));
 }
 
 }  // namespace cotillion

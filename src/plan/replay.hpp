@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "plan/ledger.hpp"
 #include "plan/plan.hpp"
 
 namespace cotillion {
@@ -14,5 +15,7 @@ namespace cotillion {
 [[nodiscard]] std::vector<RealDuration> exact_staleness(const NetworkModel& network,
                                                         const Plan& plan);
 [[nodiscard]] std::vector<RealDuration> exact_staleness(int islands, const Plan& plan);
+// Of one exchange: in so many fragments, or whole (0). The plan must be feasible.
+[[nodiscard]] ExactStaleness exact_staleness(int islands, const Plan& plan, int fragments);
 
 }  // namespace cotillion

@@ -12,7 +12,7 @@ constexpr std::array<const char*, kEdgeCounts> kEdgeNames = {
 constexpr std::array<const char*, kReceiverCounts> kReceiverNames = {
     "placed",    "whole",  "late",         "too_late",   "duplicates",  "overlaps",
     "malformed", "forged", "unknown_boot", "unexpected", "stale_round", "not_finite",
-    "asked",     "gone",   "restarts",     "unmerged"};
+    "asked",     "gone",   "restarts",     "unmerged",   "overtaken"};
 
 static_assert(kEdgeNames.back() != nullptr && kReceiverNames.back() != nullptr);
 

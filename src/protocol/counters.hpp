@@ -51,6 +51,7 @@ enum class ReceiverCount : std::uint8_t {
   kGone,         // answered: no longer kept
   kRestarts,     // of the edge
   kUnmerged,     // fragments whose correction nobody took before its place was needed
+  kOvertaken,    // fragments, and late chunks, that came after the next copy of the fragment
   kCount
 };
 inline constexpr std::size_t kReceiverCounts = std::size_t(ReceiverCount::kCount);

@@ -163,7 +163,9 @@ void Receiver::place_late(ReceivedRound& round, const Header& header, ByteView p
     return counters_.add(ReceiverCount::kNotFinite);
   counters_.add(ReceiverCount::kLate);
   late->mask |= mask;
-  events.late_ready(round.spec().round, fragment_of(job_, header.chunk));
+  const int fragment = fragment_of(job_, header.chunk);
+  if (was_copied_since(round.spec().round, fragment)) counters_.add(ReceiverCount::kOvertaken);
+  events.late_ready(round.spec().round, fragment);
 }
 
 void Receiver::make_ready(Instant now, ReceivedRound& round, int fragment, ReceiverEvents& events) {
@@ -173,7 +175,14 @@ void Receiver::make_ready(Instant now, ReceivedRound& round, int fragment, Recei
   if (!snapshots_.taken(round.spec().round, first_chunk(job_, fragment + 1) - 1)) return;
   round.fragments[fragment].state = FragmentState::kReady;
   --round.waiting;
+  if (was_copied_since(round.spec().round, fragment)) counters_.add(ReceiverCount::kOvertaken);
   events.fragment_ready(round.spec().round, fragment);
+}
+
+bool Receiver::was_copied_since(RoundId round, int fragment) const {
+  for (RoundId next = round + 1; next < round + RoundId(snapshots_.live_rounds()); ++next)
+    if (snapshots_.taken(next, first_chunk(job_, fragment))) return true;
+  return false;
 }
 
 void Receiver::close(ReceivedRound& round, Outbox& out, ReceiverEvents& events) {

@@ -107,6 +107,7 @@ class Receiver {
   void place_late(ReceivedRound& round, const Header& header, ByteView payload,
                   ReceiverEvents& events);
   void make_ready(Instant now, ReceivedRound& round, int fragment, ReceiverEvents& events);
+  [[nodiscard]] bool was_copied_since(RoundId round, int fragment) const;
   void close(ReceivedRound& round, Outbox& out, ReceiverEvents& events);
 
   // receiver_merge.cpp

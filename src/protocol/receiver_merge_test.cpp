@@ -38,6 +38,21 @@ TEST(Receiver, StreamedFragmentsAreReadyOneByOneAndNeverBeforeTheirOwnCopy) {
   EXPECT_EQ(island.closed.at(0).second, 85'000);
 }
 
+TEST(Receiver, WhatComesAfterTheNextCopyOfTheSameFragmentIsCounted) {
+  Island island(Exchange::kStreamed);
+  island.open(7, {0});
+  island.copy(0, kChunks);
+  island.announce(PacketType::kHeartbeat, 7, 0, 0);
+  for (const ChunkId c : {0u, 1u, 2u}) island.sum(c);
+  island.sum(3, 0b0110);
+  island.run({46'000});  // chunk 3 was given up at 45,000
+  island.copy(0, 6, 8);  // fragments 0 to 2 of the next round
+  island.deliver(sum_of(7, 3, 0b1000, 8), 10);
+  for (const ChunkId c : {4u, 5u, 6u, 7u}) island.sum(c);
+  EXPECT_EQ(island.count(kLate), 1u);
+  EXPECT_EQ(island.count(kOvertaken), 2u);  // what was late of fragment 1, and fragment 2
+}
+
 TEST(Receiver, SumsTakeMemoryFromTheirArrivalUntilTheyAreMerged) {
   Island island(Exchange::kStreamed);
   const std::size_t fragment = 2 * slot_bytes(island.job);  // of two chunks

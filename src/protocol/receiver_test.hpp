@@ -67,9 +67,9 @@ struct Island final : Outbox, ReceiverEvents {
     spec.last_deadline = {shift + 80'000};
     ASSERT_TRUE(receiver.open_round(now, {spec, merge_at, {5'000}}, *this, *this).has_value());
   }
-  void copy(ChunkId from, ChunkId to) {
+  void copy(ChunkId from, ChunkId to, RoundId round = 7) {
     const std::vector<float> own(16, 2.0f);
-    for (ChunkId chunk = from; chunk < to; ++chunk) snapshots.take(7, chunk, own, {});
+    for (ChunkId chunk = from; chunk < to; ++chunk) snapshots.take(round, chunk, own, {});
   }
   // The usual beginning: round 7 is open and copied, and the edge has announced itself.
   void begin() {

@@ -81,6 +81,35 @@ std::string edges_text(const OutcomeFile& file) {
   return table.text();
 }
 
+std::string exchange_text(const Outcome& outcome) {
+  std::string exchange, fragments;
+  for (const auto& [name, value] : outcome.settings) {
+    if (name == "exchange") exchange = value;
+    if (name == "fragments") fragments = value;
+  }
+  return fragments.empty() ? exchange : fmt::format("{}, {} fragments", exchange, fragments);
+}
+
+std::string staleness_text(const Outcome& outcome) {
+  if (!outcome.exact) return "";
+  const auto& [planned, lived, rounds_needed] = *outcome.exact;
+  const std::string as_planned =
+      fmt::format("planned {:.1f} ms ({})", planned.absolute.ms(), exchange_text(outcome));
+  if (lived)
+    return fmt::format("staleness, counted from every copy and merge: {:.1f} ms, {}\n",
+                       lived->absolute.ms(), as_planned);
+  return fmt::format("staleness is not counted: too few rounds, {} would do (--rounds {}); {}\n",
+                     rounds_needed, rounds_needed, as_planned);
+}
+
+std::string overtaken_text(const OutcomeFile& file) {
+  std::string text;
+  for (const IslandId island : file.outcome.receivers.ids())
+    if (const auto count = file.outcome.receivers[island][ReceiverCount::kOvertaken]; count > 0)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", file.islands[island], count);
+  return text.empty() ? text : fmt::format("corrections that came after the next copy: {}\n", text);
+}
+
 }  // namespace
 
 std::string outcome_text(const OutcomeFile& file) {
@@ -108,6 +137,7 @@ std::string outcome_text(const OutcomeFile& file) {
         "sum of surviving disagreement over these rounds: {:.4f}, between islands {:.4f}, drift of "
         "their mean {:.4f}\n",
         loss->total, loss->disagreement, loss->drift);
+  text += staleness_text(outcome) + overtaken_text(file);
   text += holds(outcome) ? "the plan holds\n" : "the plan does not hold as played\n";
   return text;
 }

@@ -38,7 +38,8 @@ Json columns_json(const SideBySide& sides) {
                           {"seed", file.made_by.seed},
                           {"holds", holds(file.outcome)},
                           {"planned_loss", file.outcome.planned_loss},
-                          {"loss", realised}});
+                          {"loss", realised},
+                          {"exact", exact_json(file.outcome)}});
     }
     const OutcomeFile& first = column.outcomes.front()->file;
     Json settings = Json::object();

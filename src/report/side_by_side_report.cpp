@@ -159,6 +159,45 @@ Rows cut(Rows rows, std::size_t most, std::string& note, const char* noun) {
 
 }  // namespace
 
+namespace {
+
+bool counts_staleness(const SideBySide& sides) {
+  return std::any_of(sides.columns.begin(), sides.columns.end(), [](const OutcomeColumn& column) {
+    return std::any_of(
+        column.outcomes.begin(), column.outcomes.end(),
+        [](const NamedOutcome* outcome) { return outcome->file.outcome.exact.has_value(); });
+  });
+}
+
+void add_staleness(const Outcome& outcome, std::vector<std::string>& cells) {
+  const auto ms = [](RealDuration time) { return fmt::format("{:.1f}", time.ms()); };
+  cells.push_back(outcome.exact ? ms(outcome.exact->planned.absolute) : kNone);
+  if (!outcome.exact)
+    cells.emplace_back(kNone);
+  else if (outcome.exact->lived)
+    cells.push_back(ms(outcome.exact->lived->absolute));
+  else if (outcome.rounds.size() < outcome.exact->rounds_needed)
+    cells.push_back(fmt::format("too few rounds: {} would do", outcome.exact->rounds_needed));
+  else
+    cells.emplace_back("clocks contradict each other");
+}
+
+std::string overtaken_note(const SideBySide& sides) {
+  std::string text;
+  for (const OutcomeColumn& column : sides.columns) {
+    std::uint64_t count = 0;
+    for (const NamedOutcome* outcome : column.outcomes)
+      for (const ReceiverCounters& receiver : outcome->file.outcome.receivers)
+        count += receiver[ReceiverCount::kOvertaken];
+    if (count > 0)
+      text += fmt::format("{}: {} came after the next copy of what they correct.\n", column.title,
+                          counted(std::size_t(count), "correction"));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string headline(const SideBySide& sides) {
   return fmt::format("{}: {}, plan {}…", sides.map.empty() ? "A map" : sides.map, sides.schedule,
                      sides.plan.substr(0, kDigitsShown));
@@ -167,6 +206,8 @@ std::string headline(const SideBySide& sides) {
 Rows outcomes_table(const SideBySide& sides) {
   Rows rows{{"column", "file", "rounds", "seed", "plan holds", "loss planned", "realised",
              "disagreement", "drift"}};
+  const bool counts = counts_staleness(sides);
+  if (counts) rows[0].insert(rows[0].end(), {"staleness planned ms", "counted"});
   for (const OutcomeColumn& column : sides.columns)
     for (const NamedOutcome* outcome : column.outcomes) {
       const OutcomeFile& file = outcome->file;
@@ -179,6 +220,7 @@ Rows outcomes_table(const SideBySide& sides) {
                       fmt::format("{}", file.made_by.seed), holds(file.outcome) ? "yes" : "no",
                       fmt::format("{:.4f}", file.outcome.planned_loss), value(&RealisedLoss::total),
                       value(&RealisedLoss::disagreement), value(&RealisedLoss::drift)});
+      if (counts) add_staleness(file.outcome, rows.back());
     }
   return rows;
 }
@@ -306,7 +348,7 @@ std::string mixing_text(const SideBySide& sides) {
           sides.columns[c].title, fmt::join(short_of, ", "),
           left_out > 0 ? fmt::format(" and {} more", left_out) : "");
   }
-  return text;
+  return text + overtaken_note(sides);
 }
 
 std::string side_by_side_text(const SideBySide& sides, bool full) {

@@ -10,9 +10,12 @@ namespace cotillion {
 
 OutcomeRecorder::OutcomeRecorder(const PlanFile& plan, const JobAssignment& assignment,
                                  Missing missing, const Turn& turn, const SimulatedIslands& islands)
-    : plan_(plan), assignment_(assignment), missing_(missing), turn_(turn), islands_(islands) {
-  if (plan.plan.overlapped) moves_.emplace(plan.map.island_count(), assignment.job().fragments);
-}
+    : plan_(plan),
+      assignment_(assignment),
+      missing_(missing),
+      turn_(turn),
+      islands_(islands),
+      moves_(plan.map.island_count(), assignment.job().fragments) {}
 
 void OutcomeRecorder::open_round(RoundId round) {
   const auto live = RoundId(assignment_.live_rounds());
@@ -29,7 +32,7 @@ void OutcomeRecorder::forget(IslandId island) {
 
 void OutcomeRecorder::on_fragment_copied(Instant now, SimulatedIsland& island, RoundId round,
                                          int fragment) {
-  if (moves_) moves_->copied(now, island.id(), round, fragment);
+  moves_.copied(now, island.id(), round, fragment);
 }
 
 // What came of the fragment, mean over its chunks.
@@ -41,11 +44,11 @@ void OutcomeRecorder::note_merge(SimulatedIsland& island, RoundId round, int fra
   std::vector<double> row(plan_.map.islands.size());
   for (ChunkId chunk = from; chunk < to; ++chunk)
     add_mixing(row, part, missing_, {masks[chunk], 1.0 / double(to - from)});
-  moves_->merged(turn_.now, island.id(), round, fragment, row);
+  moves_.merged(turn_.now, island.id(), round, fragment, row);
 }
 
 void OutcomeRecorder::on_merge_due(SimulatedIsland& island, RoundId round, int fragment) {
-  if (moves_) note_merge(island, round, fragment);
+  note_merge(island, round, fragment);
   std::vector<char>& merged = merged_[{round, island.id()}];
   merged.resize(std::size_t(assignment_.job().fragments));
   merged[std::size_t(fragment)] = 1;
@@ -126,8 +129,7 @@ Outcome OutcomeRecorder::outcome(const Network& network, Duration played, std::u
   outcome_.events = events;
   outcome_.played = played;
   outcome_.added_slack = assignment_.added_slack();
-  if (moves_)
-    outcome_.exact = moves_->staleness(plan_.plan, assignment_, RoundId(outcome_.rounds.size()));
+  outcome_.exact = moves_.account(plan_.plan, assignment_, RoundId(outcome_.rounds.size()));
   return complete_outcome(plan_, std::move(outcome_));
 }
 

@@ -64,8 +64,8 @@ class OutcomeRecorder final : public SimulationObserver {
   std::vector<Missed> missed_;
   std::map<IslandInRound, std::vector<char>> merged_;  // fragments of live rounds
   std::set<IslandInRound> noted_;                      // rows of Ŵ
-  std::optional<RecordedMoves> moves_;                 // where rounds overlap
-  std::set<IslandInRound> closed_;                     // accounts that were given
+  RecordedMoves moves_;
+  std::set<IslandInRound> closed_;  // accounts that were given
   Outcome outcome_;
 };
 

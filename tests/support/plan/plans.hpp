@@ -35,9 +35,10 @@ namespace cotillion::testing {
 }
 
 // Relaxed, streamed in 64 fragments, and a fiftieth of all rates and bytes: times are those of the
-// nine cities.
+// nine cities. Chunks are the map's, unless others are given.
 [[nodiscard]] inline PlanFile relaxed_nine_city_plan(const std::string& schedule,
-                                                     const std::string& relax, Bytes memory) {
+                                                     const std::string& relax, Bytes memory,
+                                                     Bytes chunk = {0}) {
   constexpr std::int64_t kScale = 50;
   Map map = with_memory(example_map("nine-cities"), memory / kScale);
   map.payload = map.payload / kScale;
@@ -47,6 +48,8 @@ namespace cotillion::testing {
     island.up.value /= kScale;
     island.down.value /= kScale;
   }
+  for (Aggregator& aggregator : map.aggregators)
+    if (chunk.count > 0) aggregator.spec.chunk = aggregator.spec.slot = chunk;
   PlanSettings settings;
   settings.relax = *relaxations_named(relax);
   settings.objective = Objective::kPaperStreamed;
