@@ -154,6 +154,13 @@ struct Writer {
       entry->set_sender(arrival.sender);
       entry->set_measured_ps(arrival.measured.ps);
     }
+    for (const ReportedMove& move : report.moves) {
+      auto* entry = into->add_moves();
+      entry->set_round(move.round);
+      entry->set_fragment(move.fragment);
+      entry->set_merged(move.merged);
+      entry->set_at_ps(move.at.ps);
+    }
     into->set_memory_peak_bytes(report.memory_peak.count);
     write(report.edge, into->mutable_edge());
   }
@@ -223,6 +230,8 @@ Result<Message> read(const control::RoundReport& from) {
   read(from.receiver(), into.receiver);
   for (const control::Arrival& arrival : from.arrivals())
     into.arrivals.push_back({IslandId(arrival.sender()), {arrival.measured_ps()}});
+  for (const control::Move& move : from.moves())
+    into.moves.push_back({move.round(), move.fragment(), move.merged(), {move.at_ps()}});
   into.memory_peak = {from.memory_peak_bytes()};
   read(from.edge(), into.edge);
   if (into.measured.ps < 0 || into.memory_peak.count < 0)

@@ -26,6 +26,7 @@ std::vector<Message> everything() {
   report.measured = {INT64_MAX};
   report.absences = {{1, 2, 3}, {4, 5, 6}};
   report.mixing = {0.1, 1e-300, 0};
+  report.moves = {{3'999'999'999u, 2, true, {-5}}, {4'000'000'000u, 63, false, {1}}};
   report.steps = 7;
   report.sender = {1, 2, 3, 4, 5, 6, 7, 8};
   for (std::size_t i = 0; i < kReceiverCounts; ++i) report.receiver.add(ReceiverCount(i), i + 1);

@@ -9,6 +9,7 @@
 #include "daemon/edge_daemon.hpp"
 #include "daemon/island_daemon.hpp"
 #include "exchange/exchange_client.hpp"
+#include "job/measured.hpp"
 #include "tests/support/daemon/loopback_rig.hpp"
 #include "tests/support/daemon/switchboard.hpp"
 #include "tests/support/job/conversation.hpp"
@@ -32,7 +33,20 @@ struct JobSettings {
   int training_rounds = 2;
   double lose_sums = 0;
   int leaves = -1;  // this island's training code goes after round one
+  bool overlapped = false;
 };
+
+// Streams take longer than flights and what edges wait for: the next one begins when the one before
+// it has left, while that is on its way and waited for.
+testing::PlanAndText slow_plan(Map map) {
+  for (Island& island : map.islands) island.up = island.down = {double(kElements * 4 * 8) / 1.25};
+  for (Aggregator& aggregator : map.aggregators) aggregator.spec.memory = {1'000'000'000};
+  PlanSettings settings;
+  settings.relax.overlap = true;
+  settings.objective = Objective::kPaperStreamed;
+  settings.fragments = 4;
+  return testing::written_plan(std::move(map), "all-to-all", settings);
+}
 
 // An address of loopback that no other test uses at this time.
 Ipv4Address own_address(int number) {
@@ -47,7 +61,8 @@ class Job {
     Map map = testing::example_map("isosceles");
     map.payload = Bytes{std::int64_t(kElements * 4)};
     for (Aggregator& aggregator : map.aggregators) aggregator.spec.chunk = Bytes{256};
-    plan_ = testing::written_plan(std::move(map), settings.schedule);
+    plan_ = settings.overlapped ? slow_plan(std::move(map))
+                                : testing::written_plan(std::move(map), settings.schedule);
     CoordinatorSettings coordinating;
     coordinating.zero = zero_;
     coordinating.version = "test";
@@ -72,6 +87,7 @@ class Job {
   ~Job() { fs::remove_all(folder_); }
 
   [[nodiscard]] const Coordinator& coordinator() const { return board_->coordinator(); }
+  [[nodiscard]] const PlanFile& plan() const { return plan_.plan; }
   [[nodiscard]] const std::string& said() const { return board_->said(); }
   [[nodiscard]] int hasty() const { return board_->hasty(); }
   [[nodiscard]] std::vector<std::string> left_behind() const {
@@ -236,6 +252,32 @@ TEST(Daemons, StreamFragmentsOverSeveralShards) {
   Job job(settings);
   expect_good(job);
   expect_exact(job);
+}
+
+TEST(Daemons, PlayRoundsThatOverlap) {
+  JobSettings settings;
+  settings.overlapped = true;
+  settings.exchange = Exchange::kStreamed;
+  settings.rounds = 6;
+  Job job(settings);
+  expect_good(job);
+  expect_exact(job);
+  const JobAssignment& assignment = job.coordinator().job_assignment();
+  const RoundAssignment part = assignment.part(1, 0, {0});
+  EXPECT_EQ(assignment.live_rounds(), 3);
+  EXPECT_GT(part.spec.last_deadline - assignment.settings().grace, assignment.start_of(2, {0}));
+  for (const Account& account : job.coordinator().accounts())
+    EXPECT_THAT(account.report.absences, IsEmpty());
+  for (const IslandReading& reading : job.readings) {
+    EXPECT_EQ(reading.receiver[ReceiverCount::kOvertaken], 0u);
+    EXPECT_EQ(reading.receiver[ReceiverCount::kUnmerged], 0u);
+  }
+  // They know when they copied and merged. On loopback nothing takes as long as the plan says.
+  const auto exact = measured_outcome(job.plan(), assignment, job.coordinator().accounts()).exact;
+  ASSERT_TRUE(exact.has_value());
+  EXPECT_EQ(exact->rounds_needed, 6u);
+  ASSERT_TRUE(exact->lived.has_value());
+  EXPECT_GT(exact->lived->absolute.ps, 0);
 }
 
 TEST(Daemons, AskAgainForWhatWasLostOnTheLastHop) {

@@ -109,6 +109,7 @@ std::optional<RoundReport> IslandHost::next_report() {
     const ShardAccount& account = *found;
     report.measured = std::max(report.measured, account.measured);
     for (const Absence& absence : account.absences) add_absence(report.absences, absence);
+    report.moves.insert(report.moves.end(), account.moves.begin(), account.moves.end());
     report.mixing.resize(account.mixing.size());
     for (std::size_t j = 0; j < account.mixing.size(); ++j) report.mixing[j] += account.mixing[j];
     list.erase(found);

@@ -47,6 +47,7 @@ struct ShardAccount {
   Duration measured;              // from the round's start to the last chunk placed
   std::vector<Absence> absences;  // chunks numbered in the whole model
   std::vector<double> mixing;     // its share of this island's row of Ŵ
+  std::vector<ReportedMove> moves;
 };
 
 struct IslandReading {

@@ -22,6 +22,7 @@ constexpr std::int64_t kRests = 20;
 
 void IslandShard::fragment_ready(RoundId round, int fragment) {
   pending_merges_.push_back({round, fragment});
+  if (!agent_) note_move(round, fragment, true);  // whose check comes when there is time for it
   if (retiring_) finish(round);
 }
 
@@ -124,6 +125,7 @@ void IslandShard::come_back() {
   late_ready(pending.round, pending.fragment);  // what came meanwhile
   ++counted_.corrections;
   if (!agent_) return;
+  note_move(pending.round, pending.fragment, true);
   snapshots_.forget(pending.round, first_chunk(job_, pending.fragment),
                     first_chunk(job_, pending.fragment + 1));
   agent_->end(account_of(pending));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "daemon/synthetic_model.hpp"
 
@@ -266,7 +267,13 @@ void IslandShard::publish(Instant now) {
   published_ = std::move(reading);
 }
 
+void IslandShard::note_move(RoundId round, int fragment, bool merged) {
+  if (const RoundAssignment* part = part_of(round); part != nullptr)
+    moves_.push_back({round, in_region(fragment), merged, clock_.now() - part->start});
+}
+
 bool IslandShard::keep(RoundId round, int fragment) {
+  note_move(round, fragment, false);
   if (agent_) agent_->fly(fragment, round);
   if (agent_) region_->fragment(in_region(fragment)).copied.store(round, std::memory_order_release);
   return true;
@@ -287,6 +294,7 @@ void IslandShard::snapshot(RoundId round, std::uint64_t first, std::span<float> 
 void IslandShard::round_closed(RoundId round, std::span<const Absence> absent) {
   ShardAccount account;
   account.round = round;
+  account.moves = std::exchange(moves_, {});
   account.mixing.resize(std::size_t(islands_));
   if (const RoundAssignment* part = part_of(round); part != nullptr) {
     for (const Absence& absence : absent)

@@ -66,6 +66,7 @@ class IslandShard final : private ShardWork,
   void lay_late();
   void come_back();
   void finish(RoundId round);
+  void note_move(RoundId round, int fragment, bool merged);
   void run_the_last();
   [[nodiscard]] CorrectionAccount account_of(const PendingMerge& pending) const;
   void begin_stream(Instant now);
@@ -127,6 +128,7 @@ class IslandShard final : private ShardWork,
   Instant rest_until_{0};                       // before the next slice of a check
   std::size_t heard_ = 0;                       // bytes, since the last slice of a merge
   std::map<ChunkId, std::vector<float>> late_;  // differences that wait for the next correction
+  std::vector<ReportedMove> moves_;             // not reported yet
   RoundId merged_round_ = 0;
   Instant held_up_since_ = kNever;
   Instant published_at_{0};

@@ -1,8 +1,12 @@
 #include "job/measured.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
 
 #include "job/complete_outcome.hpp"
+#include "job/recorded_moves.hpp"
 
 namespace cotillion {
 namespace {
@@ -57,6 +61,50 @@ class Rounds {
     }
   }
 
+  // Of rounds that every island has told of, by then or later.
+  [[nodiscard]] std::optional<ExactOutcome> exact(const std::vector<Account>& accounts) const {
+    RoundId told = RoundId(list.size());
+    for (const IslandId island : all_ids<IslandId>(plan_.map.islands.size()))
+      while (told > 0 && !reported_[told - 1][island]) --told;
+    const int most = kShardsMax * assignment_.job().fragments;
+    int fragments = 1;
+    const auto each = [&](const auto& use) {
+      for (const auto& [who, report] : accounts)
+        for (const ReportedMove& move : report.moves)
+          if (move.round >= 1 && move.round <= told && move.fragment >= 0 && move.fragment < most)
+            use(who.island, move);
+    };
+    each([&](IslandId, const ReportedMove& move) {
+      fragments = std::max(fragments, move.fragment + 1);
+    });
+    using Copy = std::tuple<RoundId, int, IslandId>;
+    std::set<Copy> copies;
+    RecordedMoves moves(plan_.map.island_count(), fragments);
+    each([&](IslandId island, const ReportedMove& move) {
+      if (move.merged) return;
+      copies.insert({move.round, move.fragment, island});
+      moves.copied(assignment_.start_of(move.round, {0}) + move.at, island, move.round,
+                   move.fragment);
+    });
+    bool whole = true;
+    each([&](IslandId island, const ReportedMove& move) {
+      if (!move.merged) return;
+      std::vector<double> row = rows_[move.round - 1][std::size_t(island)];
+      whole = whole && row.size() == plan_.map.islands.size();
+      if (!whole) return;
+      // A row is the mean over all fragments. What a late stream left out is not in this one.
+      double there = 0;
+      for (const IslandId from : all_ids<IslandId>(row.size())) {
+        if (!copies.contains({move.round, move.fragment, from})) row[std::size_t(from)] = 0;
+        there += row[std::size_t(from)];
+      }
+      for (double& share : row) share /= std::max(there, std::numeric_limits<double>::min());
+      moves.merged(assignment_.start_of(move.round, {0}) + move.at, island, move.round,
+                   move.fragment, row);
+    });
+    return moves.account(plan_.plan, assignment_, whole ? told : 0);
+  }
+
   std::vector<RoundOutcome> list;
 
  private:
@@ -100,6 +148,7 @@ Outcome measured_outcome(const PlanFile& plan, const JobAssignment& assignment,
     }
   }
   rounds.finish();
+  outcome.exact = rounds.exact(accounts);
   outcome.rounds = std::move(rounds.list);
   outcome.added_slack = assignment.added_slack();
   outcome.played = assignment.start_of(last + 1, Instant{0}) - Instant{0};

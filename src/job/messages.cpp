@@ -42,8 +42,8 @@ bool operator==(const Assignment& a, const Assignment& b) {
 
 bool operator==(const RoundReport& a, const RoundReport& b) {
   return a.round == b.round && a.measured == b.measured && a.absences == b.absences &&
-         a.mixing == b.mixing && a.steps == b.steps && same(a.sender, b.sender) &&
-         same(a.receiver, b.receiver) && a.arrivals == b.arrivals &&
+         a.mixing == b.mixing && a.moves == b.moves && a.steps == b.steps &&
+         same(a.sender, b.sender) && same(a.receiver, b.receiver) && a.arrivals == b.arrivals &&
          a.memory_peak == b.memory_peak && same(a.edge, b.edge);
 }
 

@@ -123,13 +123,24 @@ struct ReportedArrival {
   friend bool operator==(const ReportedArrival&, const ReportedArrival&) = default;
 };
 
+// A fragment of an island's model was copied, or its correction was ready to be merged.
+struct ReportedMove {
+  RoundId round = 0;
+  int fragment = 0;  // of all shards, one shard after the other
+  bool merged = false;
+  Duration at;  // from the round's start
+
+  friend bool operator==(const ReportedMove&, const ReportedMove&) = default;
+};
+
 // One member's account of one round. Counters are of all rounds until then. An island fills in what
 // its sender and receiver know, an edge what it knows; the rest stays as it is here.
 struct RoundReport {
   RoundId round = 0;
   Duration measured;  // from the round's start to the last chunk placed
   std::vector<Absence> absences;
-  std::vector<double> mixing;  // this island's row of Ŵ
+  std::vector<double> mixing;       // this island's row of Ŵ
+  std::vector<ReportedMove> moves;  // since the report before; merges of this round may follow
   std::uint64_t steps = 0;
   SenderCounters sender;
   ReceiverCounters receiver;

@@ -29,11 +29,12 @@ struct PlanAndText {
 };
 
 // A plan as it is read from its file.
-[[nodiscard]] inline PlanAndText written_plan(Map map, const std::string& schedule) {
+[[nodiscard]] inline PlanAndText written_plan(Map map, const std::string& schedule,
+                                              const PlanSettings& settings = {}) {
   const auto fixture = fixture_of(std::move(map));
   const auto named = named_schedule(schedule, fixture->map, fixture->routes);
   COTILLION_CHECK(named.has_value());
-  const Plan plan = make_plan(fixture->network, *named, {});
+  const Plan plan = make_plan(fixture->network, *named, settings);
   std::string text = to_json(fixture->network, plan, {"0", "test", 1, {}}).dump(1) + "\n";
   auto read = read_plan(text, "plan.json");
   COTILLION_CHECK(read.has_value());
