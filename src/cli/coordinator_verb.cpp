@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "cli/daemon_options.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/played_exchange.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "daemon/control_host.hpp"
@@ -30,8 +31,7 @@ struct CoordinatorOptions {
   std::string start_in = "2s";
   std::string grace = "1ms";
   std::string join_within = "60s";
-  std::string exchange = "whole";
-  int fragments = 8;
+  PlayedExchange exchange;
   double progress = 1;
   std::string missing = "mean";
   std::string element = "f32";
@@ -63,14 +63,14 @@ CoordinatorSettings settings_of(const CoordinatorOptions& options, const PlanFil
   settings.join_timeout = option_value(parse_duration(options.join_within), "--join-within");
   settings.on_loss = options.on_loss == "go-on" ? OnLoss::kGoOn : OnLoss::kStop;
   settings.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
-  settings.job_settings.exchange =
-      options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
-  settings.job_settings.fragments = options.fragments;
+  const PlayedExchange exchange = exchange_of(plan.plan, options.exchange);
+  settings.job_settings.exchange = exchange.streamed() ? Exchange::kStreamed : Exchange::kWhole;
+  settings.job_settings.fragments = exchange.fragments;
   settings.progress = options.progress;
   if (options.missing == "own") settings.missing = Missing::kOwnForMissing;
   if (const auto safe = checked(MergeSettings{.progress = options.progress}, false); !safe)
     throw Stop{kUsedWrongly, "--progress: " + safe.error().message};
-  if (options.progress == 0 && options.exchange == "whole")
+  if (options.progress == 0 && !exchange.streamed())
     throw Stop{kUsedWrongly,
                "--progress 0: of whole copies every step is made in flight, and nothing would be "
                "learned; give more, or --exchange streamed"};
@@ -78,11 +78,11 @@ CoordinatorSettings settings_of(const CoordinatorOptions& options, const PlanFil
 }
 
 // How the job was played, as far as its outcome does not tell by itself.
-std::vector<std::pair<std::string, std::string>> said_settings(const CoordinatorOptions& options) {
-  std::vector<std::pair<std::string, std::string>> said{{"exchange", options.exchange},
+std::vector<std::pair<std::string, std::string>> said_settings(const CoordinatorOptions& options,
+                                                               const PlayedExchange& exchange) {
+  std::vector<std::pair<std::string, std::string>> said{{"exchange", exchange.exchange},
                                                         {"grace", options.grace}};
-  if (options.exchange == "streamed")
-    said.emplace_back("fragments", std::to_string(options.fragments));
+  if (exchange.streamed()) said.emplace_back("fragments", std::to_string(exchange.fragments));
   if (options.element != "f32") said.emplace_back("element", options.element);
   if (options.progress != 1) said.emplace_back("progress", fmt::format("{}", options.progress));
   if (options.missing != "mean") said.emplace_back("missing", options.missing);
@@ -218,7 +218,7 @@ bool conclude(const CoordinatorOptions& options, const LoadedPlan& loaded, int r
   made_by.inputs.emplace_back("plan", loaded.fingerprint);
   auto outcome =
       measured_outcome(loaded.plan, coordinator.job_assignment(), coordinator.accounts());
-  outcome.settings = said_settings(options);
+  outcome.settings = said_settings(options, exchange_of(loaded.plan.plan, options.exchange));
   const bool as_planned = holds(outcome);
   if (!as_planned) warn_of(outcome, said);
   const bool whole = outcome.rounds.size() == std::size_t(rounds);
@@ -279,14 +279,7 @@ void add_coordinator(CLI::App& app, Outcome& outcome) {
   verb->add_option("--grace", options->grace,
                    "How long an edge waits for a chunk beyond its latest planned arrival (default "
                    "1ms). Clocks must be known better than that");
-  verb->add_option(
-          "--exchange", options->exchange,
-          "whole (default): the model is copied when a round starts and merged when it ends; "
-          "streamed: in fragments")
-      ->check(CLI::IsMember({"whole", "streamed"}));
-  verb->add_option("--fragments", options->fragments,
-                   "Number of fragments in a streamed exchange (default 8)")
-      ->check(CLI::Range(1, 4096));
+  add_played_exchange(*verb, options->exchange);
   verb->add_option("--progress", options->progress,
                    "Share that a merge keeps of what an island learned while its copy was in "
                    "flight (default 1: all, as in the paper; docs/understand/study.md)");

@@ -73,9 +73,10 @@ OutcomeFile simulated(const LabOptions& options, const PlanFile& plan, const Pro
   settings.seed = options.seed;
   settings.faults = faults;
   settings.islands.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
+  const PlayedExchange exchange = exchange_of(plan.plan, options.exchange);
   settings.islands.job_settings.exchange =
-      options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
-  settings.islands.job_settings.fragments = options.fragments;
+      exchange.streamed() ? Exchange::kStreamed : Exchange::kWhole;
+  settings.islands.job_settings.fragments = exchange.fragments;
   auto outcome = simulate(plan, settings);
   if (!outcome) throw Stop{kAnswerIsNo, outcome.error().message};
   return outcome_file(plan, std::move(*outcome), made_by);
@@ -142,8 +143,9 @@ PlaySettings play_settings(const LabOptions& options, const LabJob& job, int rou
   settings.program = "/proc/self/exe";
   settings.folder = *folder;
   settings.grace = options.grace;
-  settings.exchange = options.exchange;
-  settings.fragments = options.fragments;
+  const PlayedExchange exchange = exchange_of(job.plan.plan, options.exchange);
+  settings.exchange = exchange.exchange;
+  settings.fragments = exchange.fragments;
   settings.element = options.element;
   for (const IslandFault& fault : job.settings.faults.islands)
     settings.deaths.push_back({fault.island, fault.from});
@@ -186,12 +188,16 @@ void show(const LabOptions& options, const PlayedRounds& run) {
   const auto ours = averaging_of(run.checked.plan.plan, measured.outcome);
   const auto sides = side_by_side(run.checked.outcomes);
   if (!sides) throw Stop{kSystemError, to_text(sides.error())};
+  const auto period = period_of(run.checked.plan.plan, measured.outcome);
   if (options.json) {
     Json json = to_json(run.checked.made_by);
     json["scale"] = options.scale;
     json["load"] = run.load;
     json["emulator"] = accuracy_json(run.played.counters);
     json["multicast"] = crossings_json(run.crossings);
+    json["period"] =
+        period ? Json{{"planned_ms", period->planned.ms()}, {"measured_ms", period->measured.ms()}}
+               : Json(nullptr);
     json["problems"] = run.played.problems;
     if (!run.rivals.empty()) json["rivals"] = rivals_json(ours, run.rivals);
     json["sides"] = cotillion::to_json(sides->front());
@@ -211,6 +217,7 @@ void show(const LabOptions& options, const PlayedRounds& run) {
                     "checked at its island.\n\n",
                     options.scale, run.load));
     print(side_by_side_text(sides->front(), true));
+    if (period) print("\n" + period_text(*period) + "\n");
     print("\n" + crossings_text(run.crossings) + "\n");
     print(accuracy_text(run.played.counters) + "\n" + rivals);
   }

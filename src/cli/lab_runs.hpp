@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/played_exchange.hpp"
 #include "lab/confinement.hpp"
 
 namespace cotillion::cli {
@@ -19,8 +20,7 @@ struct LabOptions {
   std::uint64_t seed = 1;
   std::string queue = "100ms";
   std::string grace = "50ms";
-  std::string exchange = "whole";
-  int fragments = 8;
+  PlayedExchange exchange;
   std::string element = "f32";
   std::string output;
   std::string simulated;

@@ -79,14 +79,7 @@ void add_play_options(CLI::App& lab, LabOptions& options) {
   lab.add_option("--grace", options.grace,
                  "How long an edge waits for a chunk beyond its latest planned arrival (default "
                  "50ms). Rounds have twice that as slack");
-  lab.add_option(
-         "--exchange", options.exchange,
-         "whole (default): the model is copied when a round starts and merged when it ends; "
-         "streamed: in fragments")
-      ->check(CLI::IsMember({"whole", "streamed"}));
-  lab.add_option("--fragments", options.fragments,
-                 "Number of fragments in a streamed exchange (default 8)")
-      ->check(CLI::Range(1, 4096));
+  add_played_exchange(lab, options.exchange);
   lab.add_option("--element", options.element, "Format of numbers on the wire (default f32)")
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));
   lab.add_option("--rival", options.rivals,

@@ -6,6 +6,7 @@
 
 #include "base/fingerprint.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/played_exchange.hpp"
 #include "cli/settings.hpp"
 #include "cli/verbs.hpp"
 #include "plan/file/plan_loader.hpp"
@@ -24,8 +25,7 @@ struct SimulateOptions {
   std::uint64_t seed = 1;
   std::string grace = "1ms";
   std::string memory;
-  std::string exchange = "whole";
-  int fragments = 8;
+  PlayedExchange exchange;
   std::string trace;
   int trace_round = 1;
   std::string pcap;
@@ -98,9 +98,10 @@ void run_simulate(const SimulateOptions& options, Outcome& code) {
   settings.islands.job_settings.grace = option_value(parse_duration(options.grace), "--grace");
   if (!options.memory.empty())
     settings.islands.job_settings.memory = option_value(parse_bytes(options.memory), "--memory");
+  const PlayedExchange exchange = exchange_of(plan.plan, options.exchange);
   settings.islands.job_settings.exchange =
-      options.exchange == "whole" ? Exchange::kWhole : Exchange::kStreamed;
-  settings.islands.job_settings.fragments = options.fragments;
+      exchange.streamed() ? Exchange::kStreamed : Exchange::kWhole;
+  settings.islands.job_settings.fragments = exchange.fragments;
   if (!options.faults.empty()) {
     const std::string scenario = read_file(options.faults);
     auto faults = read_faults(scenario, options.faults, plan);
@@ -121,10 +122,10 @@ void run_simulate(const SimulateOptions& options, Outcome& code) {
   if (interrupt.asked()) throw Stop{kSystemError, "stopped; nothing was written"};
   if (!outcome) throw Stop{kAnswerIsNo, options.plan + ": " + outcome.error().message};
   watching.write();
-  outcome->settings = {{"exchange", options.exchange}, {"grace", options.grace}};
+  outcome->settings = {{"exchange", exchange.exchange}, {"grace", options.grace}};
   if (!options.memory.empty()) outcome->settings.emplace_back("memory", options.memory);
-  if (options.exchange == "streamed")
-    outcome->settings.emplace_back("fragments", fmt::format("{}", options.fragments));
+  if (exchange.streamed())
+    outcome->settings.emplace_back("fragments", fmt::format("{}", exchange.fragments));
   const OutcomeFile file = outcome_file(plan, std::move(*outcome), made_by);
   if (!options.output.empty()) write_file(options.output, to_json(file).dump(1) + "\n");
   if (options.json)
@@ -154,16 +155,7 @@ void add_simulate(CLI::App& app, Outcome& outcome) {
   simulate->add_option("--memory", options->memory,
                        "Memory that every edge really has, whatever the plan was made for. "
                        "Slots for hops and grace come on top; 0B shows an edge overflow");
-  simulate
-      ->add_option(
-          "--exchange", options->exchange,
-          "whole (default): the model is copied when a round starts and merged when it ends; "
-          "streamed: in fragments")
-      ->check(CLI::IsMember({"whole", "streamed"}));
-  simulate
-      ->add_option("--fragments", options->fragments,
-                   "Number of fragments in a streamed exchange (default 8)")
-      ->check(CLI::Range(1, 4096));
+  add_played_exchange(*simulate, options->exchange);
   simulate->add_option("--trace", options->trace,
                        "Write one round as a trace for ui.perfetto.dev or chrome://tracing");
   simulate->add_option("--trace-round", options->trace_round, "Which round to trace (default 1)")

@@ -60,6 +60,25 @@ std::string summary_line(const PlanFile& plan, const Outcome& simulated, const O
       fmt::format("{:.1f}", load));
 }
 
+std::optional<RoundPeriod> period_of(const Plan& plan, const Outcome& outcome) {
+  const std::size_t period = plan.rounds.size();
+  const std::size_t last =
+      outcome.rounds.empty() ? 0 : (outcome.rounds.size() - 1) / period * period;
+  if (last == 0) return {};
+  const Duration first_came = outcome.rounds[0].measured, last_came = outcome.rounds[last].measured;
+  if (first_came.ps == 0 || last_came.ps == 0) return {};
+  const RealDuration planned = plan.mean_length();
+  const double drift = double((last_came - first_came).ps) / double(last);
+  return RoundPeriod{planned,
+                     RealDuration::from_ps(planned.ps + double(outcome.added_slack.ps) + drift)};
+}
+
+std::string period_text(const RoundPeriod& period) {
+  return fmt::format("Rounds came every {:.1f} ms, planned {:.1f} ms ({:+.2f} %).",
+                     period.measured.ms(), period.planned.ms(),
+                     100 * (period.measured / period.planned - 1));
+}
+
 void add_lanes(const WanCounters& counters, Outcome& outcome) {
   outcome.lanes.clear();
   outcome.hops = 0;

@@ -1,4 +1,5 @@
 // Plans that are played in a lab by the real daemons, through the verb.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/lab/lab_of_three.hpp"
@@ -26,7 +27,9 @@ class LabPlay : public testing::LabOfThree {
       std::ofstream(folder_ / "faults.toml") << faults;
       further.insert(further.end(), {"--faults", (folder_ / "faults.toml").string()});
     }
-    further.insert(further.end(), {"--json", "--grace", grace});
+    further.emplace_back("--json");
+    if (std::find(further.begin(), further.end(), "--grace") == further.end())
+      further.insert(further.end(), {"--grace", grace});
     const pid_t lab = start_lab(further);
     const auto spaces = wait_until_built(lab);
     const int code = wait_for(lab);
@@ -108,6 +111,40 @@ TEST_F(LabPlay, HoldsMemoryAndLatenessAgainstTheSimulation) {
     EXPECT_LE(link.at("late_p99_ms").get<double>(), link.at("late_max_ms").get<double>());
     EXPECT_GT(link.at("late_max_ms").get<double>(), 0);
   }
+}
+
+// Streams of two seconds: the next one begins when the one before it has left, and that is summed,
+// and waited for, meanwhile. Nobody says that it is streamed, because the plan does.
+TEST_F(LabPlay, PlaysRoundsThatOverlap) {
+  std::string map = testing::text_of(folder_ / "map.toml");
+  const std::pair<std::string, std::string> slower[] = {
+      {"20Gbps", "0.8Gbps"}, {"5ms", "150ms"}, {"7ms", "170ms"}};
+  for (const auto& [was, is] : slower)
+    for (auto at = map.find('"' + was); at != std::string::npos; at = map.find('"' + was))
+      map.replace(at + 1, was.size(), is);
+  std::ofstream(folder_ / "slow.toml") << map;
+  ASSERT_EQ(wait_for(start({"plan", (folder_ / "slow.toml").string(), "--schedule", "all-to-all",
+                            "--relax", "all", "--objective", "paper-streamed", "--fragments", "8",
+                            "--headroom", "5%", "-o", (folder_ / "plan.json").string()},
+                           "/dev/null")),
+            0);
+  ASSERT_EQ(play({"--rounds", "5", "--grace", "500ms"}), 0) << said();
+  const Json answer = this->answer();
+  ASSERT_TRUE(answer.is_object()) << said();
+  EXPECT_EQ(answer.at("problems"), Json::array());
+  EXPECT_TRUE(answer.at("multicast").at("is_real").get<bool>()) << said();
+  const Json& measured = answer.at("measured");
+  EXPECT_EQ(measured.at("settings").at("exchange"), "streamed");
+  EXPECT_EQ(measured.at("settings").at("fragments"), "8");
+  EXPECT_EQ(measured.at("added_slack_ms"), 0.0);
+  ASSERT_EQ(measured.at("rounds").size(), 5u);
+  EXPECT_TRUE(everything_came(measured));
+  for (const Json& round : measured.at("rounds"))
+    EXPECT_GT(round.at("planned_ms").get<double>(), measured.at("played_ms").get<double>() / 5)
+        << "rounds overlap";
+  for (const Json& island : measured.at("islands"))
+    EXPECT_EQ(island.at("counters").at("overtaken"), 0);
+  EXPECT_TRUE(measured.at("exact").at("lived_ms").is_number()) << measured.at("exact");
 }
 
 TEST_F(LabPlay, PlaysWithoutPrivilegesToo) {
