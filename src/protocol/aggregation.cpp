@@ -7,6 +7,14 @@
 #include "base/check.hpp"
 
 namespace cotillion {
+namespace {
+
+// Of a chunk that is whole, by whether parts of it went out before.
+EdgeCount completion_of(ContributorMask gone_out) {
+  return gone_out == 0 ? EdgeCount::kResults : EdgeCount::kCompletedPartials;
+}
+
+}  // namespace
 
 Aggregation::Aggregation(const AggregationSpec& spec, AggregationSeals seals)
     : spec_(spec),
@@ -112,18 +120,24 @@ void Aggregation::merge(const EdgeTurn& turn, EdgeRound& round, const Contributi
     counters_.add(EdgeCount::kLate);
     return pass_through(turn, round, contribution, flag::kLate);
   }
-  if (completes)
-    counters_.add(ledger.gone_out == 0 ? EdgeCount::kResults : EdgeCount::kCompletedPartials);
-  const bool held = completes && !round.held.has_passed(chunk);
-  if (fate == MergeFate::kPassesWhole && !(held && slot.is_free()))
-    return pass_through(turn, round, contribution, 0);
-  if (fate == MergeFate::kEvicts) {
-    counters_.add(EdgeCount::kConflicts);
-    put_aside(turn, index);
-  }
+  const bool held = completes && !round.held.has_passed(chunk) &&
+                    (fate != MergeFate::kPassesWhole || slot.is_free());
+  if (completes && !held) counters_.add(completion_of(ledger.gone_out));
+  if (fate == MergeFate::kPassesWhole && !held) return pass_through(turn, round, contribution, 0);
+  if (fate == MergeFate::kEvicts) put_aside(turn, index);
   if (fate != MergeFate::kJoins) slots_.start(index, key, ledger.gone_out != 0);
   slots_.join(index, contribution);
   if (completes && !held) evict(turn, round, chunk, index);
+}
+
+bool Aggregation::is_whole(const EdgeRound& round, ChunkId chunk, std::size_t index) const {
+  return (slots_[index].mask | round.ledger[chunk]) == round.spec.expected;
+}
+
+// A sum leaves its slot because it is whole and was held until its turn, or for another reason.
+void Aggregation::count_leaving(const EdgeRound& round, ChunkId chunk, std::size_t index,
+                                EdgeCount otherwise) {
+  counters_.add(is_whole(round, chunk, index) ? completion_of(round.ledger[chunk]) : otherwise);
 }
 
 // Whoever is in the slot.
@@ -131,7 +145,9 @@ void Aggregation::put_aside(const EdgeTurn& turn, std::size_t index) {
   const ChunkKey key = slots_[index].key;
   EdgeRound* round = rounds_.find(RoundId(key / rounds_.chunks()));
   COTILLION_CHECK(round != nullptr);  // no slot outlives its deadline
-  evict(turn, *round, ChunkId(key % rounds_.chunks()), index);
+  const auto chunk = ChunkId(key % rounds_.chunks());
+  count_leaving(*round, chunk, index, EdgeCount::kConflicts);
+  evict(turn, *round, chunk, index);
 }
 
 void Aggregation::evict(const EdgeTurn& turn, EdgeRound& round, ChunkId chunk, std::size_t index) {
@@ -165,9 +181,11 @@ void Aggregation::release(const EdgeTurn& turn, EdgeRound& round) {
   for (; !round.held.is_done() && round.held.at() <= turn.now; round.held.step()) {
     const ChunkId chunk = round.held.chunk();
     const std::size_t index = round.slot_of(chunk);
-    if (slots_[index].holds(key_of(rounds_.chunks(), round.spec.round, chunk)) &&
-        (slots_[index].mask | round.ledger[chunk]) == round.spec.expected)
-      evict(turn, round, chunk, index);
+    if (!slots_[index].holds(key_of(rounds_.chunks(), round.spec.round, chunk)) ||
+        !is_whole(round, chunk, index))
+      continue;
+    counters_.add(completion_of(round.ledger[chunk]));
+    evict(turn, round, chunk, index);
   }
 }
 
@@ -177,8 +195,7 @@ void Aggregation::expire(const EdgeTurn& turn, EdgeRound& round) {
     const std::size_t index = round.slot_of(due.chunk());
     const Slot& slot = slots_[index];
     if (!slot.holds(key_of(rounds_.chunks(), round.spec.round, due.chunk()))) continue;
-    if ((slot.mask | round.ledger[due.chunk()]) != round.spec.expected)  // else it is held
-      counters_.add(EdgeCount::kTimeouts);
+    count_leaving(round, due.chunk(), index, EdgeCount::kTimeouts);
     evict(turn, round, due.chunk(), index);
   }
   if (due.is_done() && !round.ended) end(turn, round);

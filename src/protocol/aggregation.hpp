@@ -67,6 +67,8 @@ class Aggregation {
   void merge(const EdgeTurn& turn, EdgeRound& round, const Contribution& contribution);
   void pass_through(const EdgeTurn& turn, EdgeRound& round, const Contribution& contribution,
                     std::uint8_t flags);
+  [[nodiscard]] bool is_whole(const EdgeRound& round, ChunkId chunk, std::size_t index) const;
+  void count_leaving(const EdgeRound& round, ChunkId chunk, std::size_t index, EdgeCount otherwise);
   void put_aside(const EdgeTurn& turn, std::size_t index);
   void evict(const EdgeTurn& turn, EdgeRound& round, ChunkId chunk, std::size_t index);
   void release(const EdgeTurn& turn, EdgeRound& round);

@@ -131,6 +131,19 @@ TEST(Edge, TheLastContributionOfTwoWaitsInASlotToo) {
   EXPECT_EQ(site.sent.size(), 2u);  // and END
 }
 
+TEST(Edge, AWholeSumThatANewerChunkPutsOutBeforeItsTurnIsAResult) {
+  Site site(spec_of(1, 2), held_round());
+  site.all(2);
+  EXPECT_TRUE(site.sent.empty());
+  EXPECT_EQ(site.count(kResults), 0u);  // not before it has gone out
+  site.data(1, 4);                      // the same slot
+  EXPECT_EQ(site.last().header.chunk, 2u);
+  EXPECT_EQ(site.last().type(), PacketType::kResult);
+  EXPECT_EQ(site.count(kResults), 1u);
+  EXPECT_EQ(site.count(kConflicts), 0u);
+  EXPECT_EQ(site.count(kOutputs), 1u);
+}
+
 TEST(Edge, WhatIsThereAtTheDeadlineLeavesAndTheRestPassesLate) {
   Site site;
   site.data(1, 1);
