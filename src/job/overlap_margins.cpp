@@ -60,6 +60,26 @@ double margin_between(const Turn& turn, const Turn& next, const std::vector<doub
   return least;
 }
 
+// Rounds are told of this long before they start.
+Duration announced(const OverlapLateness& lateness) {
+  return std::max(kAnnounced, lateness.grace);
+}
+
+// How much longer rounds must be for an island's stream to have left when the one after the next is
+// announced: senders have two in hand.
+double lacking_for_two_streams(const Plan& plan, const std::vector<Turn>& turns, Duration ahead) {
+  const std::size_t count = turns.size() - 1, rounds = plan.rounds.size();
+  const double period = period_of(plan);
+  double lacking = 0;
+  for (std::size_t t = 0; t < count; ++t) {
+    const std::size_t third = turns[(t + 2) % count].round + (t + 2) / count * rounds;
+    const double opens = plan.rounds[third % rounds].start.ps + double(third / rounds) * period;
+    lacking = std::max(lacking, (turns[t].copy + turns[t].passes + double(ahead.ps) - opens) /
+                                    double(third - turns[t].round));
+  }
+  return lacking;
+}
+
 std::vector<double> equal_fragments(int fragments) {
   std::vector<double> passed;
   for (int f = 0; f <= fragments; ++f) passed.push_back(double(f) / fragments);
@@ -74,11 +94,10 @@ std::string round_name(const Plan& plan, std::size_t round) {
 Result<void> check_serialisation(const PlanFile& file) {
   const EdgeSpec& spec =
       file.map.aggregators.empty() ? file.map.edge : file.map.aggregators.front().spec;
-  const double factor = double((spec.chunk + spec.framing).count) / double(spec.chunk.count);
   for (std::size_t k = 0; k < file.plan.rounds.size(); ++k)
     for (const PlannedClique& clique : file.plan.rounds[k].cliques)
       for (const Stream& stream : clique.streams) {
-        const double passes = ps_per_byte(stream.rate) * factor * double(stream.payload.count);
+        const double passes = transfer_time(wire_bytes(spec, stream.payload), stream.rate).ps;
         if (std::fabs(passes - clique.serialisation.ps) > kOverlapRounding * passes)
           return failure(fmt::format(
               "a stream of {} in {} takes {} at its rate, not {} (serialisation_ms); plan again",
@@ -162,17 +181,20 @@ Duration overlap_stretch(const Plan& plan, const JobSpec& job, const OverlapLate
     passed.push_back(double(first_chunk(job, f)) / double(chunk_count(job)));
   const double needed = double((lateness.hops + lateness.grace + lateness.grace).ps);
   double stretch = 0;
-  for (const auto& turns : turns_of(plan))
+  for (const auto& turns : turns_of(plan)) {
+    if (turns.empty()) continue;
+    stretch = std::max(stretch, lacking_for_two_streams(plan, turns, announced(lateness)));
     for (std::size_t t = 0; t + 1 < turns.size(); ++t)
       stretch = std::max(stretch, (needed - margin_between(turns[t], turns[t + 1], passed)) /
                                       double(turns[t + 1].round - turns[t].round));
+  }
   return {std::int64_t(std::ceil(stretch))};
 }
 
 Result<int> live_rounds(const PlanFile& file, Duration stretch, const OverlapLateness& lateness) {
   const Plan& plan = file.plan;
-  const double later = double((lateness.hops + lateness.grace + lateness.grace).ps) +
-                       double(std::max(kAnnounced, lateness.grace).ps);
+  const double later =
+      double((lateness.hops + lateness.grace + lateness.grace).ps) + double(announced(lateness).ps);
   int live = 2;
   for (std::size_t k = 0; k < plan.rounds.size(); ++k) {
     const RealDuration flies = flight_of(plan.rounds[k]);

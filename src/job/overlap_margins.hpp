@@ -28,7 +28,8 @@ struct OverlapLateness {
 [[nodiscard]] Result<void> check_overlap(const PlanFile& plan,
                                          const IdVector<IslandId, double>& memory);
 
-// To be added to every round, so that each fragment is merged before it is copied again.
+// To be added to every round, so that each fragment is merged before it is copied again, and each
+// stream has left before the one after the next is announced.
 [[nodiscard]] Duration overlap_stretch(const Plan& plan, const JobSpec& job,
                                        const OverlapLateness& lateness);
 
