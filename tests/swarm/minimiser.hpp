@@ -1,6 +1,7 @@
 // Shrinks a case that fails to one that fails by the same invariant and of which nothing more can
-// be left out: fewer faults, rounds, islands, links, cliques and chunks, plainer settings and
-// numbers. Every step makes the case simpler, and the same case shrinks the same way every time.
+// be left out: fewer relaxations, faults, rounds, islands, links, cliques and chunks, plainer
+// settings and numbers. Every step makes the case simpler, and the same case shrinks the same way
+// every time.
 #pragma once
 
 #include <functional>

@@ -22,6 +22,27 @@ std::int64_t chunks_of(const SwarmCase& swarm) {
   return (swarm.map.payload.count + swarm.map.edge.chunk.count - 1) / swarm.map.edge.chunk.count;
 }
 
+Cases fewer_relaxations(const SwarmCase& from) {
+  Cases cases;
+  if (from.relax.any() || from.objective != Objective::kPaper)
+    propose(cases, from, [](SwarmCase& to) {
+      to.relax = {};
+      to.headroom = 0;
+      to.objective = Objective::kPaper;
+    });
+  for (const auto one : {&Relaxations::overlap, &Relaxations::routes, &Relaxations::lengths})
+    if (from.relax.*one)
+      propose(cases, from, [&](SwarmCase& to) {
+        to.relax.*one = false;
+        if (!to.relax.overlap) to.headroom = 0;
+      });
+  if (from.headroom > 0) propose(cases, from, [](SwarmCase& to) { to.headroom = 0; });
+  for (const Objective simpler : {Objective::kPaper, Objective::kPaperStreamed})
+    if (from.objective > simpler)
+      propose(cases, from, [&](SwarmCase& to) { to.objective = simpler; });
+  return cases;
+}
+
 Cases fewer_faults(const SwarmCase& from) {
   Cases cases;
   for (std::size_t f = 0; f < from.faults.size(); ++f)
@@ -255,8 +276,8 @@ Cases plainer_faults(const SwarmCase& from) {
 
 const std::vector<Simpler>& simpler_cases() {
   static const std::vector<Simpler> kSteps = {
-      fewer_faults,  fewer_rounds,     fewer_places,   smaller_cliques, smaller_payload,
-      plainer_edges, plainer_settings, plainer_faults, plainer_numbers,
+      fewer_relaxations, fewer_faults,  fewer_rounds,     fewer_places,   smaller_cliques,
+      smaller_payload,   plainer_edges, plainer_settings, plainer_faults, plainer_numbers,
   };
   return kSteps;
 }

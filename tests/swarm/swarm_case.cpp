@@ -12,6 +12,24 @@
 namespace cotillion::testing {
 namespace {
 
+constexpr RoundId kRoundsMost = 60;  // of a world
+
+// Until what was born in whole periods has spread and staleness can be counted from what was
+// copied and merged; none where it spreads too slowly.
+std::optional<RoundId> rounds_to_count(const Modelled& network) {
+  const Plan& plan = network.plan.plan;
+  std::size_t settles = std::size_t(plan.mixing.settles_after.value_or(0));
+  for (const PhaseCurves& phase : plan.mixing.phases) {
+    if (plan.mixing.settles_after) break;
+    const std::vector<double>& left = phase.absolute.values;
+    const auto spread = std::find_if(left.begin(), left.end(), [](double e) { return e < 1e-3; });
+    if (spread == left.end()) return {};
+    settles = std::max(settles, std::size_t(spread - left.begin()));
+  }
+  const auto live = std::size_t(job_assignment_of(network).live_rounds());
+  return RoundId(2 * plan.rounds.size() + settles + live);
+}
+
 class WorldMaker {
  public:
   explicit WorldMaker(std::uint64_t seed) : draw_(seed, Purpose::kWorld) {
@@ -21,6 +39,8 @@ class WorldMaker {
     make_edges();
     make_schedule();
     make_exchange();
+    relax();
+    make_steps();
   }
   SwarmCase take() { return std::move(world_); }
 
@@ -147,29 +167,69 @@ class WorldMaker {
     world_.slack = draw_.chance(0.5) ? Duration{0} : draw_.time({5'000'000'000});
     world_.exponent = world_.element == Element::kI32 ? -int(draw_.pick(6, 25)) : 0;
     if (draw_.chance(0.5)) {
-      const std::int64_t chunks = (world_.map.payload.count * (world_.ships_state ? 2 : 1) +
-                                   world_.map.edge.chunk.count - 1) /
-                                  world_.map.edge.chunk.count;
       world_.exchange = Exchange::kStreamed;
-      world_.fragments = int(draw_.pick(1, std::min<std::int64_t>(8, chunks)));
+      world_.fragments = int(draw_.pick(1, std::min<std::int64_t>(8, chunks())));
     }
     if (draw_.chance(0.3)) world_.missing = Missing::kOwnForMissing;
     world_.grace = Duration{draw_.spread(50, 5'000) * kMicrosecond.ps};
     world_.rounds = int(draw_.pick(2, 5));
     if (draw_.chance(0.1)) world_.memory = draw_.pick(0, 8) * world_.map.edge.slot;
     // Without memory some cliques cannot be done at all; with little they are slow.
-    if (!modelled(world_).has_value()) add_memory();
+    if (!modelled(world_).has_value()) add_memory(8);
+  }
+
+  // A third of all worlds, most of them with rounds that overlap.
+  void relax() {
+    Draw draw(world_.seed, Purpose::kRelaxed);
+    if (!draw.chance(1.0 / 3)) return;
+    world_.relax = {draw.chance(0.5), draw.chance(0.85), draw.chance(0.5)};
+    if (!world_.relax.any()) world_.relax = {true, true, true};
+    const bool squared = draw.chance(0.2);
+    world_.objective = squared ? Objective::kSquared : Objective::kPaper;
+    // Two rounds need more memory than one; and some must go on without it.
+    if (draw.chance(0.6)) add_memory(4 * chunks());
+    if (world_.exchange == Exchange::kStreamed && draw.chance(0.8))
+      world_.objective = squared ? Objective::kSquaredStreamed : Objective::kPaperStreamed;
+    if (!world_.relax.overlap) return;
+    world_.exchange = Exchange::kStreamed;
+    world_.fragments = int(draw.pick(1, std::min<std::int64_t>(16, chunks())));
+    if (draw.chance(0.8))
+      world_.objective = squared ? Objective::kSquaredStreamed : Objective::kPaperStreamed;
+    if (draw.chance(0.5)) world_.headroom = int(draw.pick(1, 10));
+    world_.rounds = int(draw.pick(2, 8));
+    const auto network = modelled(world_);
+    if (!network) {
+      world_.refused = network.error().message;
+      world_.relax.overlap = false;
+      world_.headroom = 0;
+    } else if (network->plan.plan.overlapped && draw.chance(0.5)) {
+      play_long_enough(*network);
+    }
+  }
+
+  // Until what was born in a whole period has spread, so that staleness can be counted.
+  void play_long_enough(const Modelled& network) {
+    const auto enough = rounds_to_count(network);
+    if (enough && *enough <= kRoundsMost) world_.rounds = int(*enough);
+  }
+
+  void make_steps() {
     const auto network = modelled(world_);
     COTILLION_CHECK(network.has_value());
-    const std::int64_t round = std::llround(network->plan.plan.rounds.front().length.ps);
+    const std::int64_t round = std::llround(network->plan.plan.mean_length().ps);
     if (draw_.chance(0.3)) world_.step_time = Duration{1 + round / draw_.pick(1, 4)};
   }
 
-  void add_memory() {
+  [[nodiscard]] std::int64_t chunks() const {
+    const std::int64_t chunk = world_.map.edge.chunk.count;
+    return (world_.map.payload.count * (world_.ships_state ? 2 : 1) + chunk - 1) / chunk;
+  }
+
+  void add_memory(std::int64_t slots) {
     for (Aggregator& aggregator : world_.map.aggregators)
       aggregator.spec.memory =
           std::max(aggregator.spec.memory,
-                   8 * std::int64_t(aggregator.serves.size()) * world_.map.edge.slot);
+                   slots * std::int64_t(aggregator.serves.size()) * world_.map.edge.slot);
   }
 
   Draw draw_;
@@ -185,8 +245,9 @@ SwarmCase world_of(std::uint64_t seed) {
 SwarmCase swarm_case(std::uint64_t seed) {
   SwarmCase drawn = world_of(seed);
   const auto weather = Draw(seed, Purpose::kWeather).pick(0, 99);
-  if (weather >= 12 && weather < 40) add_harmless_faults(drawn, seed);
-  if (weather >= 40) add_any_faults(drawn, seed);
+  const int calm = drawn.relax.any() ? 30 : 12;  // what overlaps has more that must be as planned
+  if (weather >= calm && weather < calm + 28) add_harmless_faults(drawn, seed);
+  if (weather >= calm + 28) add_any_faults(drawn, seed);
   return drawn;
 }
 

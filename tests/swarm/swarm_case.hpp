@@ -57,6 +57,10 @@ struct SwarmCase {
   Schedule schedule;
   Duration slack{0};  // of the plan
   bool ships_state = false;
+  Relaxations relax;  // of the plan
+  Objective objective = Objective::kPaper;
+  int headroom = 0;     // percent of every lane, where rounds overlap
+  std::string refused;  // why rounds do not overlap though it was drawn; empty: nobody refused
   Element element = Element::kF32;
   int exponent = 0;  // of i32
   Exchange exchange = Exchange::kWhole;

@@ -38,6 +38,11 @@ void Tally::add(const Tally& other) {
   alike += other.alike;
   deaths += other.deaths;
   restarts += other.restarts;
+  relaxed += other.relaxed;
+  overlapped += other.overlapped;
+  thrice += other.thrice;
+  refused += other.refused;
+  counted += other.counted;
 }
 
 std::string to_text(const Tally& tally) {
@@ -45,9 +50,11 @@ std::string to_text(const Tally& tally) {
       "{} cases: {} packets over lanes, {} merges, {} averages computed again ({} whole, {} "
       "partial, "
       "{} late), {} absences, {} contributions owed, {} averages alike to the bit, {} deaths, {} "
-      "restarts",
+      "restarts; {} plans relaxed, {} with rounds that overlap ({} of them with three at once), {} "
+      "refused, {} of known staleness",
       tally.cases, tally.packets, tally.merges, tally.averages, tally.whole, tally.partial,
-      tally.late, tally.absences, tally.owed, tally.alike, tally.deaths, tally.restarts);
+      tally.late, tally.absences, tally.owed, tally.alike, tally.deaths, tally.restarts,
+      tally.relaxed, tally.overlapped, tally.thrice, tally.refused, tally.counted);
 }
 
 SwarmChecks::SwarmChecks(const SwarmCase& swarm, const Modelled& network,
@@ -199,6 +206,15 @@ void SwarmChecks::check_average(SimulatedIsland& simulated, IslandId island, Rou
                               average[e], right[e], bound[e]));
 }
 
+// Whoever keeps the plan's time merges a fragment before it copies it again, whatever is missing.
+void SwarmChecks::check_order(RoundId round, IslandId island, int fragment) {
+  if (timing_.off_beat(island)) return;
+  for (std::size_t later = round; later < records_.size(); ++later)
+    if (!records_[later][island].sent[first_chunk(job_, fragment)].empty())
+      fail("merged before the next copy", fmt::format("{}, fragment {}: copied in round {} already",
+                                                      name(island, round), fragment, later + 1));
+}
+
 void SwarmChecks::on_merge_due(SimulatedIsland& simulated, RoundId round, int fragment) {
   const IslandId island = simulated.id();
   Record& here = records_[round - 1][island];
@@ -208,6 +224,7 @@ void SwarmChecks::on_merge_due(SimulatedIsland& simulated, RoundId round, int fr
     fail("merged once", fmt::format("{}, fragment {}", name(island, round), fragment));
   here.fragments[std::size_t(fragment)] = true;
   ++tally_.merges;
+  check_order(round, island, fragment);
   const auto masks = simulated.receiver().contributors(round);
   if (masks.size() != chunk_count(job_)) return fail("merged while live", name(island, round));
   Random random(seed_of(swarm_.seed, island, round, fragment));

@@ -20,7 +20,8 @@ struct Wrong {
 // How much was looked at, so that a test can tell whether it saw anything.
 struct Tally {
   std::uint64_t cases = 0, packets = 0, merges = 0, averages = 0, whole = 0, partial = 0, late = 0,
-                absences = 0, owed = 0, alike = 0, deaths = 0, restarts = 0;
+                absences = 0, owed = 0, alike = 0, deaths = 0, restarts = 0, relaxed = 0,
+                overlapped = 0, thrice = 0, refused = 0, counted = 0;
   void add(const Tally& other);
 };
 [[nodiscard]] std::string to_text(const Tally& tally);
@@ -64,6 +65,7 @@ class SwarmChecks final : private SimulationObserver {
   void on_step(SimulatedIsland& simulated, std::uint64_t step) override;
   void on_copied(SimulatedIsland& simulated, RoundId round, std::uint64_t first,
                  std::span<const float> values) override;
+  void check_order(RoundId round, IslandId island, int fragment);
   void on_merge_due(SimulatedIsland& simulated, RoundId round, int fragment) override;
   void on_late_merged(SimulatedIsland& simulated, RoundId round, int fragment) override;
   void on_round_closed(Instant now, SimulatedIsland& simulated, RoundId round,
@@ -83,7 +85,20 @@ class SwarmChecks final : private SimulationObserver {
   void check_bits(RoundId round, const std::vector<IslandId>& clique);
   void check_mixing(const RoundOutcome& round);
   void check_times(const RoundOutcome& round);
+  void note_relaxations();
+
+  // swarm_plan_checks.cpp: what must be as planned where nothing goes wrong
+  [[nodiscard]] Bytes packet() const;
+  [[nodiscard]] double announcements() const;  // what they add to chunks, at most
+  [[nodiscard]] bool announcements_fit() const;
+  [[nodiscard]] double later_at_most() const;
   void check_nothing_wrong(const Outcome& outcome);
+  void check_whole(const Outcome& outcome);
+  void check_round_time(const RoundOutcome& round);
+  void check_arrivals(const Outcome& outcome);
+  void check_memory(const Outcome& outcome);
+  void check_queues(const Outcome& outcome);
+  void check_staleness(const Outcome& outcome);
 
   // swarm_counter_checks.cpp
   void check_edges(const Outcome& outcome);

@@ -12,7 +12,7 @@ namespace cotillion::testing {
 inline constexpr Duration kMicrosecond{1'000'000};
 
 // Draws of one purpose do not disturb those of another.
-enum class Purpose : std::uint64_t { kWorld = 1, kHarmless, kAny, kWeather };
+enum class Purpose : std::uint64_t { kWorld = 1, kHarmless, kAny, kWeather, kRelaxed };
 
 class Draw {
  public:

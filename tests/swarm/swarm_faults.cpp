@@ -1,6 +1,4 @@
 // What goes wrong in a world.
-#include <cmath>
-
 #include "base/check.hpp"
 #include "tests/swarm/swarm_case.hpp"
 #include "tests/swarm/swarm_draw.hpp"
@@ -14,9 +12,10 @@ class FaultMaker {
       : draw_(seed, purpose), world_(world) {
     const auto network = modelled(world);
     COTILLION_CHECK(network.has_value());
-    const Plan& plan = network->plan.plan;
-    round_ = Duration{std::llround(plan.rounds.front().length.ps)} + world.grace + world.grace;
-    play_ = Duration{round_.ps * world.rounds};
+    const JobAssignment assignment = job_assignment_of(*network);
+    const Instant origin{0};
+    play_ = assignment.start_of(RoundId(world.rounds + 1), origin) - origin;
+    round_ = Duration{play_.ps / world.rounds};
   }
 
   void harmless() {

@@ -1,6 +1,7 @@
 #include "tests/swarm/swarm_run.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,7 +110,8 @@ Verdict in_a_child(const std::function<Verdict()>& examine) {
   if (child == 0) {
     ::close(ends[0]);
     std::signal(SIGABRT, SIG_DFL);
-    ::alarm(kChildSeconds);
+    const rlimit seconds{kChildSeconds, kChildSeconds + 1};  // its own, however busy the machine is
+    ::setrlimit(RLIMIT_CPU, &seconds);
     const Verdict verdict = examine();
     const std::string words = verdict.wrong.invariant + '\n' + verdict.wrong.what;
     std::string told(sizeof(Tally) + 1, verdict.playable ? 1 : 0);
@@ -127,7 +129,7 @@ Verdict in_a_child(const std::function<Verdict()>& examine) {
   int status = 0;
   ::waitpid(child, &status, 0);
   Verdict verdict;
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU) {
     verdict.wrong = {"plays end", fmt::format("not within {} s", kChildSeconds)};
   } else if (status != 0 || told.size() <= sizeof(Tally)) {
     verdict.wrong = {"plays do not end the program", "the reason is on stderr"};

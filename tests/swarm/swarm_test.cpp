@@ -75,6 +75,15 @@ Duration time_of_a_chunk(const SwarmCase& world, RoundId round, std::size_t cliq
   return {std::llround(transfer_time(world.map.edge.chunk + world.map.edge.framing, rate).ps)};
 }
 
+// By which a round may be longer than planned: its slack; where rounds overlap, what whole packets
+// add and how long edges and islands wait.
+Duration time_added(const SwarmCase& world, const Outcome& outcome) {
+  const auto network = testing::modelled(world);
+  if (!network->plan.plan.overlapped) return outcome.added_slack + world.slack;
+  const JobAssignment assignment = testing::job_assignment_of(*network);
+  return assignment.hops_max() + assignment.hops_max() + world.grace + world.grace;
+}
+
 // Halfway through the middle one of the rounds that are played.
 Duration middle_of(const SwarmCase& world) {
   const auto network = testing::modelled(world);
@@ -95,8 +104,9 @@ TEST(Swarm, EverythingHoldsWhateverGoesWrong) {
   }
   std::printf("%s\n", testing::to_text(all).c_str());
   if (few()) return;
-  for (const std::uint64_t seen : {all.whole, all.partial, all.late, all.absences, all.owed,
-                                   all.alike, all.deaths, all.restarts})
+  for (const std::uint64_t seen :
+       {all.whole, all.partial, all.late, all.absences, all.owed, all.alike, all.deaths,
+        all.restarts, all.relaxed, all.overlapped, all.thrice, all.counted})
     EXPECT_GT(seen, 0u);
 }
 
@@ -113,7 +123,7 @@ TEST(Swarm, LossBeforeTheEdgeCostsOnlyWhatWasLost) {
     for (const RoundOutcome& round : played.outcome.rounds)
       for (std::size_t c = 0; c < round.cliques.size(); ++c)
         EXPECT_LE(round.cliques[c].measured.ps,
-                  (round.cliques[c].planned + played.outcome.added_slack + world.slack +
+                  (round.cliques[c].planned + time_added(world, played.outcome) +
                    time_of_a_chunk(world, round.round, c))
                       .ps)
             << again(seed);
@@ -264,8 +274,26 @@ TEST(Minimiser, LeavesNothingButWhatTheFailureNeeds) {
     EXPECT_LE(smallest.map.payload, smallest.map.edge.chunk);
     EXPECT_EQ(smallest.element, Element::kF32);
     EXPECT_EQ(smallest.exchange, Exchange::kWhole);
+    EXPECT_FALSE(smallest.relax.any());
     EXPECT_EQ(to_text(testing::minimised(failing, loses_nothing).smallest), to_text(smallest));
   }
+}
+
+// Another that is none.
+std::string never_overlaps(const SwarmCase& swarm) {
+  const auto network = testing::modelled(swarm);
+  return network && network->plan.plan.overlapped ? "rounds never overlap" : "";
+}
+
+TEST(Minimiser, KeepsTheRelaxationThatTheFailureNeeds) {
+  std::uint64_t seed = 1;
+  SwarmCase failing = testing::world_of(seed);
+  while (!(failing.relax.routes && failing.relax.lengths && !never_overlaps(failing).empty()))
+    failing = testing::world_of(++seed);
+  const SwarmCase smallest = testing::minimised(failing, never_overlaps).smallest;
+  EXPECT_EQ(smallest.relax, (Relaxations{.overlap = true})) << to_text(smallest);
+  EXPECT_EQ(smallest.headroom, 0);
+  EXPECT_NE(to_text(smallest).find("--relax overlap "), std::string::npos) << to_text(smallest);
 }
 
 TEST(Minimiser, KeepsToTheInvariantThatFailed) {

@@ -73,15 +73,28 @@ std::string faults_toml(const SwarmCase& swarm) {
   return text;
 }
 
+// What is said of a plan beyond its slack.
+std::string relaxations_text(const SwarmCase& swarm) {
+  std::string text;
+  for (const std::string_view name : to_names(swarm.relax))
+    text += fmt::format("{}{}", text.empty() ? " --relax " : ",", name);
+  if (swarm.headroom > 0) text += fmt::format(" --headroom {}%", swarm.headroom);
+  if (swarm.objective != Objective::kPaper)
+    text += fmt::format(" --objective {}", to_name(swarm.objective));
+  if (swarm.relax.any() || swarm.objective != Objective::kPaper)
+    text += fmt::format(" --fragments {}", swarm.fragments);
+  return text;
+}
+
 std::string to_text(const SwarmCase& swarm) {
   const bool streamed = swarm.exchange == Exchange::kStreamed;
   std::string text = fmt::format("==> map.toml\n{}\n==> schedule.toml\n{}\n", write_map(swarm.map),
                                  schedule_toml(swarm));
   if (!swarm.faults.empty()) text += fmt::format("==> faults.toml\n{}\n", faults_toml(swarm));
   text += fmt::format(
-      "cotillion plan map.toml -s schedule.toml --slack {}{} -o plan.json\n"
+      "cotillion plan map.toml -s schedule.toml --slack {}{}{} -o plan.json\n"
       "cotillion simulate plan.json{} --rounds {} --seed {} --grace {}{}{}\n",
-      exact_text(swarm.slack), swarm.ships_state ? " --ship-state" : "",
+      exact_text(swarm.slack), swarm.ships_state ? " --ship-state" : "", relaxations_text(swarm),
       swarm.faults.empty() ? "" : " --faults faults.toml", swarm.rounds, swarm.seed,
       exact_text(swarm.grace),
       streamed ? fmt::format(" --exchange streamed --fragments {}", swarm.fragments) : "",
@@ -106,6 +119,10 @@ Result<Modelled> modelled(const SwarmCase& swarm) {
   const NetworkModel network(*map, routes, {.technology = {}, .ships_state = swarm.ships_state});
   PlanSettings pricing;
   pricing.slack = swarm.slack;
+  pricing.relax = swarm.relax;
+  pricing.headroom = swarm.headroom / 100.0;
+  pricing.objective = swarm.objective;
+  pricing.fragments = swarm.fragments;
   const Plan plan = make_plan(network, *schedule, pricing);
   auto file = read_plan(to_json(network, plan, {}).dump(), "plan.json");
   if (!file) return refused(file);

@@ -19,12 +19,20 @@ double ps(Instant when) {
   return double(when.ps);
 }
 
+// When a sum that is whole has its turn on the last hop: where rounds overlap, not before that of
+// the round before has passed.
+double turn_of(const RoundSpec& spec, double due) {
+  if (spec.held_until == Instant{INT64_MIN}) return 0;
+  return due - ps(spec.first_deadline) + ps(spec.held_until) + 1;
+}
+
 }  // namespace
 
 SwarmTiming::SwarmTiming(const Modelled& network, const JobAssignment& assignment)
     : plan_(network.plan),
       assignment_(assignment),
-      settings_(network.settings.islands.job_settings) {
+      settings_(network.settings.islands.job_settings),
+      overlapped_(network.plan.plan.overlapped) {
   const Map& map = plan_.map;
   const Bytes packet = Bytes{std::int64_t(payload_bytes(assignment.job()))} + assignment.framing();
   for (LaneId lane = 0; lane < map.lane_count(); ++lane)
@@ -109,6 +117,36 @@ bool SwarmTiming::dead_between(IslandId island, Span when) const {
 
 bool SwarmTiming::dead_in(RoundId round, IslandId island) const {
   return dead_between(island, {opens(round), closes_by(round, island)});
+}
+
+// Departures that may still be late, at the latest. Where rounds overlap, a stream that was late is
+// cut when the next one is overdue, and so makes it late in turn.
+double SwarmTiming::leaves_by(const RoundAssignment& part, IslandId sender, ChunkId chunk,
+                              Span when) const {
+  const double planned = departure(part, chunk);
+  const double late = lateness(sender, overlapped_ ? Span{-kEver, when.until} : when);
+  double leaves = std::max(planned, to_true(sender, planned + late));
+  if (overlapped_ && late > 0) {
+    const double cut = departure(part, 0) + double(SenderSettings{}.catch_up.ps);
+    leaves = std::max(leaves, to_true(sender, cut + late));
+  }
+  return leaves + kNanosecond;
+}
+
+// A sender lets go of a round with the next one. Where rounds overlap and it keeps its time, the
+// round has gone by then; otherwise it is cut when the next stream is due, or a third one known.
+double SwarmTiming::lets_go(RoundId round, IslandId sender) const {
+  if (!overlapped_) return opens(round + 1);
+  if (!off_beat(sender)) return kEver;
+  const RoundId period = RoundId(plan_.plan.rounds.size());
+  const auto next_of = [&](RoundId before) {
+    RoundId next = before + 1;
+    while (next < before + period && !assignment_.part(next, sender, Instant{0}).sends) ++next;
+    return next;
+  };
+  const RoundId next = next_of(round);
+  const double due = departure(assignment_.part(next, sender, Instant{0}), 0);
+  return std::min(to_true(sender, due), opens(next_of(next)));
 }
 
 // Whoever came back speaks under a new boot, and is believed once its heartbeat has come: before
@@ -230,6 +268,20 @@ std::optional<std::uint64_t> SwarmTiming::restarts_noticed(IslandId island, int 
   return all.size();
 }
 
+// Those whom nothing on their way can silence, once they have spoken.
+std::vector<SwarmTiming::Voice> SwarmTiming::safe_voices(RoundId round, IslandId to,
+                                                         Span when) const {
+  std::vector<Voice> voices;
+  const RoundAssignment here = assignment_.part(round, to, Instant{0});
+  for (const IslandId from : here.clique) {
+    if (from == to || here.spec.expected == 0) continue;
+    const Way its = way(round, from, to, when);
+    if (its.risky || !introduced(round, from, to, when)) continue;
+    voices.push_back({from, its, assignment_.part(round, from, Instant{0}), lets_go(round, from)});
+  }
+  return voices;
+}
+
 std::vector<SwarmTiming::Owed> SwarmTiming::owed(RoundId round, IslandId island) const {
   const JobSpec& job = assignment_.job();
   const RoundAssignment part = assignment_.part(round, island, Instant{0});
@@ -250,32 +302,24 @@ std::vector<SwarmTiming::Owed> SwarmTiming::owed(RoundId round, IslandId island)
   if (restarted(island, {round_lasts.from - last_hop, round_lasts.until})) return all;
   if (restarted(island, {0, start}) && risky_last_hop({0, start})) return all;
 
-  std::vector<Way> ways(std::size_t(part.spec.members));
-  std::vector<RoundAssignment> parts(ways.size());
-  for (std::size_t bit = 0; bit < ways.size(); ++bit) {
-    if ((part.spec.expected >> bit & 1) == 0) continue;
-    ways[bit] = way(round, part.clique[bit], island, round_lasts);
-    if (!introduced(round, part.clique[bit], island, round_lasts)) ways[bit].risky = true;
-    parts[bit] = assignment_.part(round, part.clique[bit], Instant{0});
-  }
+  const std::vector<Voice> voices = safe_voices(round, island, round_lasts);
   for (ChunkId chunk = 0; chunk < all.size(); ++chunk) {
     const double due = ps(chunk_deadline(part.spec, job, chunk));
     ContributorMask safe = 0;
     double latest = 0;
-    for (std::size_t bit = 0; bit < ways.size(); ++bit) {
-      if ((part.spec.expected >> bit & 1) == 0 || ways[bit].risky) continue;
-      const IslandId sender = part.clique[bit];
-      const double planned = departure(parts[bit], chunk);
-      const double late = lateness(sender, round_lasts);
-      const double leaves = std::max(planned, to_true(sender, planned + late)) + kNanosecond;
-      if (dead_between(sender, {round_lasts.from, leaves}) || leaves >= opens(round + 1)) continue;
-      const double arrives = leaves + ways[bit].longest;
-      if (arrives >= due) continue;
+    for (const Voice& voice : voices) {
+      const double leaves = leaves_by(voice.part, voice.island, chunk, round_lasts);
+      const double arrives = leaves + voice.way.longest;
+      // Its next life may speak first, where the next tree is shorter.
+      const double spoken = plan_.plan.settings.relax.routes ? arrives : leaves;
+      if (dead_between(voice.island, {round_lasts.from, spoken})) continue;
+      if (leaves >= voice.until || arrives >= due) continue;
       latest = std::max(latest, arrives);
-      safe |= ContributorMask(1) << bit;
+      safe |= ContributorMask(1) << unsigned(voice.part.spec.own);
     }
     // What is not whole waits for its deadline.
-    const double comes = (safe == part.spec.expected ? latest : due) + last_hop;
+    const double whole = std::max(latest, turn_of(part.spec, due));
+    const double comes = (safe == part.spec.expected ? whole : due) + last_hop;
     const double merged = to_true(island, fragment_deadline(part, fragment_of(job, chunk)));
     if (comes < merged - kNanosecond) all[chunk].at_merge = safe;
     if (comes < closes_by(round, island) - 2 * kNanosecond) all[chunk].at_close = safe;

@@ -1,6 +1,7 @@
 // When things can have happened in a play that is over: who must have been heard by when, given the
 // queues that really formed, the delays that faults may add and clocks that were wrong. Only what
-// was lost, or could not come in time, may be missing; this says what "in time" is.
+// was lost, or could not come in time, may be missing; this says what "in time" is. Rounds may
+// overlap: then streams follow each other, and whole sums wait for their turn on the last hop.
 //
 // Times are picoseconds from the start of the first round, as doubles: bounds, not events.
 #pragma once
@@ -57,6 +58,14 @@ class SwarmTiming {
     bool delayed = false;  // by faults: packets may overtake each other
   };
 
+  // Whose stream of a round is heard at an edge.
+  struct Voice {
+    IslandId island = 0;
+    Way way;
+    RoundAssignment part;
+    double until = 0;  // it lets go of the round
+  };
+
   [[nodiscard]] double to_true(IslandId island, double own) const;
   [[nodiscard]] double departure(const RoundAssignment& part, ChunkId chunk) const;  // as planned
   [[nodiscard]] double fragment_deadline(const RoundAssignment& part, int fragment) const;
@@ -67,6 +76,10 @@ class SwarmTiming {
   [[nodiscard]] bool introduced(RoundId round, IslandId from, IslandId to, Span when) const;
   [[nodiscard]] double opens(RoundId round) const;
   [[nodiscard]] double lateness(IslandId island, Span when) const;
+  [[nodiscard]] double leaves_by(const RoundAssignment& part, IslandId sender, ChunkId chunk,
+                                 Span when) const;
+  [[nodiscard]] double lets_go(RoundId round, IslandId sender) const;
+  [[nodiscard]] std::vector<Voice> safe_voices(RoundId round, IslandId to, Span when) const;
 
   const PlanFile& plan_;
   const JobAssignment& assignment_;
@@ -83,6 +96,7 @@ class SwarmTiming {
   };
   IdVector<IslandId, std::vector<Slow>> slow_;
   IdVector<LaneId, bool> delays_;  // faults make packets late there
+  bool overlapped_;
 };
 
 }  // namespace cotillion::testing
