@@ -37,6 +37,10 @@ constexpr std::array kValueWords{
     ValueWord{"NAME", " name source format model data technology objective policy "},
     ValueWord{"PLAN", " plan "},
     ValueWord{"WEIGHTS", " island-weights "},
+    ValueWord{"LIST", " relax "},
+    ValueWord{"SHARE", " headroom "},
+    ValueWord{"COUNT", " steps "},
+    ValueWord{"INTERFACE", " edge "},
 };
 
 std::string value_word(const CLI::Option& option) {

@@ -78,7 +78,7 @@ void add_link_options(CLI::App& lab, LabOptions& options) {
 void add_play_options(CLI::App& lab, LabOptions& options) {
   lab.add_option("--grace", options.grace,
                  "How long an edge waits for a chunk beyond its latest planned arrival (default "
-                 "50ms). Rounds have twice that as slack");
+                 "50ms). Rounds that do not overlap have twice that as slack");
   add_played_exchange(lab, options.exchange);
   lab.add_option("--element", options.element, "Format of numbers on the wire (default f32)")
       ->check(CLI::IsMember({"f32", "bf16", "i32"}));

@@ -55,9 +55,9 @@ void check_shares(const Map& map, const PlannedRound& round, Checker& checker) {
 void check_tree(const NetworkModel& network, const Stream& stream, Checker& checker) {
   const Map& map = network.map();
   const std::string& sender = map.islands[stream.sender].name;
-  std::vector<LaneId> entered(std::size_t(map.place_count()), LaneId{-1});
+  IdVector<PlaceId, LaneId> entered(map.place_count(), LaneId{-1});
   for (std::size_t l = 1; l < stream.tree.size(); ++l) {
-    LaneId& lane = entered[std::size_t(lane_ends(map, stream.tree[l]))];
+    LaneId& lane = entered[lane_ends(map, stream.tree[l])];
     checker.holds(lane == LaneId{-1}, "tree of " + sender + " enters a place twice");
     lane = stream.tree[l];
   }
@@ -68,7 +68,7 @@ void check_tree(const NetworkModel& network, const Stream& stream, Checker& chec
     std::size_t steps = 0;
     PlaceId at = via;
     for (; at != PlaceId(stream.sender) && ++steps <= entered.size();) {
-      const LaneId lane = entered[std::size_t(at)];
+      const LaneId lane = entered[at];
       if (lane == LaneId{-1}) break;
       flight = flight + lane_latency(map, lane);
       at = lane_begins(map, lane);

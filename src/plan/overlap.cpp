@@ -187,19 +187,19 @@ class Overlapping {
 
   // Whether every island has merged all of a round before it copies again.
   [[nodiscard]] bool holds_whole() const {
-    std::vector<double> first(network_.map().islands.size(), kInfinity);  // of a period
-    std::vector<double> merged(first.size(), -kInfinity);
+    IdVector<IslandId, double> first(network_.map().islands.size(), kInfinity);  // of a period
+    IdVector<IslandId, double> merged(first.size(), -kInfinity);
     for (const PlannedRound& round : plan_.rounds)
       for (const PlannedClique& clique : round.cliques)
         for (std::size_t i = 0; i < clique.streams.size(); ++i) {
-          const auto island = std::size_t(clique.islands[i]);
+          const IslandId island = clique.islands[i];
           const double copy = round.start.ps + clique.streams[i].offset.ps;
           if (copy < merged[island] - kPicosecond) return false;
           first[island] = std::min(first[island], copy);
           merged[island] = round.start.ps + clique.sums[i].ps + clique.serialisation.ps;
         }
     const double period = plan_.mean_length().ps * double(plan_.rounds.size());
-    for (std::size_t i = 0; i < first.size(); ++i)
+    for (const IslandId i : first.ids())
       if (first[i] + period < merged[i] - kPicosecond) return false;
     return true;
   }

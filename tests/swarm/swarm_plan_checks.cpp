@@ -159,7 +159,7 @@ void SwarmChecks::check_queues(const Outcome& outcome) {
 }
 
 void SwarmChecks::check_staleness(const Outcome& outcome) {
-  if (!outcome.exact) return;
+  if (!network_.plan.plan.overlapped || !outcome.exact || !outcome.exact->lived) return;
   ++tally_.counted;
   const auto planned = exact_staleness(islands(), as_laid_out(network_.plan.plan, assignment_));
   double chunk = 0;  // fragments are whole chunks
@@ -174,8 +174,8 @@ void SwarmChecks::check_staleness(const Outcome& outcome) {
            fmt::format("{}: {} and should be {}, give or take {}", to_name(objective),
                        to_text(seen), text_of(right), text_of(most)));
   };
-  compare(Objective::kPaperStreamed, outcome.exact->absolute);
-  compare(Objective::kSquaredStreamed, outcome.exact->squared);
+  compare(Objective::kPaperStreamed, outcome.exact->lived->absolute);
+  compare(Objective::kSquaredStreamed, outcome.exact->lived->squared);
 }
 
 }  // namespace cotillion::testing
