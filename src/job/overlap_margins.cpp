@@ -73,7 +73,8 @@ double lacking_for_two_streams(const Plan& plan, const std::vector<Turn>& turns,
   double lacking = 0;
   for (std::size_t t = 0; t < count; ++t) {
     const std::size_t third = turns[(t + 2) % count].round + (t + 2) / count * rounds;
-    const double opens = plan.rounds[third % rounds].start.ps + double(third / rounds) * period;
+    const std::size_t periods = third / rounds;
+    const double opens = plan.rounds[third % rounds].start.ps + double(periods) * period;
     lacking = std::max(lacking, (turns[t].copy + turns[t].passes + double(ahead.ps) - opens) /
                                     double(third - turns[t].round));
   }
