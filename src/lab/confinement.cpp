@@ -73,14 +73,6 @@ struct Notice {
   pid_t confined = 0;
 };
 
-ssize_t read_notice(int from, Notice& into) {
-  ssize_t got = 0;
-  do {
-    got = ::read(from, &into, sizeof into);
-  } while (got < 0 && errno == EINTR);
-  return got;
-}
-
 bool write_text(const char* path, const std::string& text) {
   const Descriptor file(::open(path, O_WRONLY | O_CLOEXEC));
   return file.is_open() && ::write(file.get(), text.data(), text.size()) == ssize_t(text.size());
@@ -141,6 +133,7 @@ int wait_for(pid_t child) {
   }
   notice.confined = inner;
   (void)!::write(notices.get(), &notice, sizeof notice);
+  notices.close();
   ::_exit(wait_for(inner));
 }
 
@@ -187,7 +180,10 @@ Result<int> confined(const Confinement& confinement, const std::function<int()>&
   the_warden = warden;
   notices.close();
   Notice notice;
-  const ssize_t got = read_notice(news.get(), notice);
+  ssize_t got = 0;
+  do {
+    got = ::read(news.get(), &notice, sizeof notice);
+  } while (got < 0 && errno == EINTR);
   if (got == sizeof notice && notice.step != Notice::Step::kStarted) {
     (void)wait_for(warden);
     const char* attempt = notice.step == Notice::Step::kUser  ? "a user namespace"
@@ -201,10 +197,6 @@ Result<int> confined(const Confinement& confinement, const std::function<int()>&
   if (got == sizeof notice) the_confined = notice.confined;
   // A signal that came before there was anyone to pass it on to.
   if (signals_seen > 0 && notice.confined > 0) ::kill(notice.confined, SIGTERM);
-  // Nothing more is said: this ends with the warden. ThreadSanitizer lets no handler of a signal
-  // run while waitpid() waits.
-  Notice none;
-  (void)read_notice(news.get(), none);
   return wait_for(warden);
 }
 
