@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/check.hpp"
 #include "job/job_assignment.hpp"
 #include "job/roles.hpp"
 #include "tests/support/plan/plans.hpp"
@@ -26,6 +27,17 @@ JobSettings in_fragments(int fragments = 64) {
 std::string refusal_of(const PlanFile& plan, const JobSettings& settings = in_fragments()) {
   const auto made = JobAssignment::make(plan, settings);
   return made ? "played" : made.error().message;
+}
+
+// Rounds of a map overlap, streamed in so many fragments, or in as many as is usual.
+PlanFile overlapped_plan(const std::string& map_text, const Schedule& schedule, int fragments = 0) {
+  const auto map = read_map(map_text, "map.toml");
+  COTILLION_CHECK(map.has_value());
+  PlanSettings settings;
+  settings.relax.overlap = true;
+  settings.objective = Objective::kPaperStreamed;
+  if (fragments > 0) settings.fragments = fragments;
+  return testing::plan_file(*testing::fixture_of(*map), schedule, settings);
 }
 
 // All rounds last so many times as long.
@@ -129,7 +141,10 @@ TEST(OverlapMargins, StreamsThatDoNotTakeWhatTheirRateSaysAreRefused) {
 
 // The swarm found it: the slow stream of A in round 1 was cut when round 3 was announced.
 TEST(OverlapMargins, AStreamHasLeftBeforeTheOneAfterTheNextIsAnnounced) {
-  const auto map = read_map(R"(
+  Schedule schedule;
+  schedule.rounds = {completed({{{0, 2, 3}, {}}}, 4), completed({{{0, 2}, {}}}, 4),
+                     completed({{{0, 2}, {}}, {{1, 3}, {}}}, 4)};
+  const PlanFile plan = overlapped_plan(R"(
 payload = "6688B"
 defaults = { access = "1Gbps", rate = "1Gbps" }
 edge = { chunk = "256B", slot = "512B" }
@@ -139,16 +154,7 @@ links = [
   { ends = ["C", "B"], latency = "1ms" },
   { ends = ["A", "D"], latency = ["0.005ms", "0.01ms"] },
 ])",
-                            "map.toml");
-  ASSERT_TRUE(map.has_value());
-  Schedule schedule;
-  schedule.rounds = {completed({{{0, 2, 3}, {}}}, 4), completed({{{0, 2}, {}}}, 4),
-                     completed({{{0, 2}, {}}, {{1, 3}, {}}}, 4)};
-  PlanSettings settings;
-  settings.relax.overlap = true;
-  settings.objective = Objective::kPaperStreamed;
-  settings.fragments = 9;
-  const PlanFile plan = testing::plan_file(*testing::fixture_of(*map), schedule, settings);
+                                        schedule, 9);
   ASSERT_TRUE(plan.plan.overlapped);
   const auto made = JobAssignment::make(plan, in_fragments(9));
   ASSERT_TRUE(made.has_value()) << made.error().message;
@@ -174,7 +180,11 @@ TEST(OverlapMargins, APayloadMayEndWithinAPacket) {
 
 // A and B are far from each other, C and D near, and they go on meanwhile.
 TEST(OverlapMargins, RoundsThatFlyForMoreThanThreeAreRefused) {
-  const auto map = read_map(R"(
+  Schedule schedule;
+  schedule.rounds.push_back(completed({{{0, 1}, {}}}, 4));
+  for (int near = 0; near < 4; ++near) schedule.rounds.push_back(completed({{{2, 3}, {}}}, 4));
+  schedule.rounds.push_back(completed({{{1, 2}, {}}}, 4));
+  const PlanFile plan = overlapped_plan(R"(
 payload = "64kB"
 defaults = { access = "1Gbps", rate = "1Gbps" }
 edge = { chunk = "256B", memory = "1MB" }
@@ -184,16 +194,7 @@ links = [
   { ends = ["B", "C"], latency = "1ms" },
   { ends = ["C", "D"], latency = "1ms" },
 ])",
-                            "map.toml");
-  ASSERT_TRUE(map.has_value());
-  Schedule schedule;
-  schedule.rounds.push_back(completed({{{0, 1}, {}}}, 4));
-  for (int near = 0; near < 4; ++near) schedule.rounds.push_back(completed({{{2, 3}, {}}}, 4));
-  schedule.rounds.push_back(completed({{{1, 2}, {}}}, 4));
-  PlanSettings settings;
-  settings.relax.overlap = true;
-  settings.objective = Objective::kPaperStreamed;
-  const PlanFile plan = testing::plan_file(*testing::fixture_of(*map), schedule, settings);
+                                        schedule);
   ASSERT_TRUE(plan.plan.overlapped);
   EXPECT_THAT(refusal_of(plan, in_fragments(8)), HasSubstr("nobody keeps more than 3 at once"));
 }

@@ -196,7 +196,7 @@ TEST(Exact, NineCitiesAreCertified) {
 // Few pairs are left on nine cities, so eight rounds are no harder to prove than three. Under the
 // squared objective four beat three.
 TEST(Exact, GoesFurtherWhereThatIsCheap) {
-  if (testing::kSanitized) return;
+  if (testing::is_left_to_make_sanitize()) GTEST_SKIP() << testing::kLeftToMakeSanitize;
   const auto fixture = nine_cities({0});
   SearchSettings settings;
   settings.steps = 3'000;
@@ -212,7 +212,7 @@ TEST(Exact, GoesFurtherWhereThatIsCheap) {
 }
 
 TEST(Exact, NineCitiesAreNeverWorseThanANamedSchedule) {
-  if (testing::kSanitized) return;  // proofs as in the test above
+  if (testing::is_left_to_make_sanitize()) GTEST_SKIP() << testing::kLeftToMakeSanitize;
   double last = kInfinity;
   constexpr std::int64_t kMegabytes[] = {0, 5, 10, 20, 40, 60, 90, 130, 180, 250, 1'000, 32'000};
   for (const std::int64_t megabytes : kMegabytes) {

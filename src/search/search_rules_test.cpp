@@ -99,7 +99,7 @@ TEST(SearchRules, ProofsStopWhenAsked) {
 
 // A period of four beats all that the proof covers, which then certifies nothing.
 TEST(SearchRules, LongerPeriodsAreAnnealedAfterTheProof) {
-  if (testing::kSanitized) return;  // three proofs take minutes there, of code that others run, too
+  if (testing::is_left_to_make_sanitize()) GTEST_SKIP() << testing::kLeftToMakeSanitize;
   const auto fixture = fixture_of(with_memory(random_map(7, 8), {0}));
   SearchSettings settings = short_search(true);
   settings.steps = 24'000;

@@ -136,32 +136,32 @@ TEST(OverlappedSimulation, ThreeRoundsAreKeptWhereTwoAreNotEnough) {
   EXPECT_EQ(overtaken_in(*outcome), 0u);
 }
 
+Result<Outcome> simulated_with_faults(const PlanFile& plan, SimulationSettings settings,
+                                      const std::string& text) {
+  const auto faults = read_faults(text, "late.toml", plan);
+  if (!faults) return failure(to_text(faults.error().front()));
+  settings.faults = *faults;
+  return simulate(plan, settings);
+}
+
 // 4 ms are more than may be made up for in a burst: what is left of the stream ends where the next
 // one begins, and the rounds after that are whole.
 TEST(OverlappedSimulation, AnIslandThatIsLateForAMomentIsMissedForAMoment) {
   const PlanFile plan = relaxed_nine_city_plan("all-to-all", "all", kMuchMemory);
-  SimulationSettings settings = streamed(plan, 8);
-  const auto faults =
-      read_faults("[[slow]]\nisland = \"TYO\"\nlate = \"4ms\"\nfrom = \"0.9s\"\nuntil = \"1s\"\n",
-                  "late.toml", plan);
-  ASSERT_TRUE(faults.has_value()) << to_text(faults.error().front());
-  settings.faults = *faults;
-  const auto outcome = simulate(plan, settings);
-  ASSERT_TRUE(outcome.has_value());
+  const auto outcome = simulated_with_faults(
+      plan, streamed(plan, 8),
+      "[[slow]]\nisland = \"TYO\"\nlate = \"4ms\"\nfrom = \"0.9s\"\nuntil = \"1s\"\n");
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
   for (const RoundOutcome& round : outcome->rounds)
     EXPECT_TRUE(round.round <= 4 || round.absences.empty()) << round.round;
 }
 
 TEST(OverlappedSimulation, WhatComesAfterTheNextCopyIsCounted) {
   const PlanFile plan = relaxed_nine_city_plan("all-to-all", "all", kMuchMemory);
-  SimulationSettings settings = streamed(plan, 6);
-  const auto faults =
-      read_faults("[[reorder]]\non = \"TYO\"\nrate = 0.05\nby = \"350ms\"\nuntil = \"0.5s\"\n",
-                  "late.toml", plan);
-  ASSERT_TRUE(faults.has_value()) << to_text(faults.error().front());
-  settings.faults = *faults;
-  const auto outcome = simulate(plan, settings);
-  ASSERT_TRUE(outcome.has_value());
+  const auto outcome = simulated_with_faults(
+      plan, streamed(plan, 6),
+      "[[reorder]]\non = \"TYO\"\nrate = 0.05\nby = \"350ms\"\nuntil = \"0.5s\"\n");
+  ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
   EXPECT_GT(overtaken_in(*outcome), 0u);
 }
 

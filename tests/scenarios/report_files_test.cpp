@@ -13,6 +13,8 @@
 namespace {
 
 namespace fs = std::filesystem;
+using cotillion::testing::is_left_to_make_sanitize;
+using cotillion::testing::kLeftToMakeSanitize;
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -46,7 +48,7 @@ class Report : public ::testing::Test {
 };
 
 TEST_F(Report, WritesSvgPngAndOnePage) {
-  if (cotillion::testing::kSanitized) GTEST_SKIP() << "a search that takes minutes there";
+  if (is_left_to_make_sanitize()) GTEST_SKIP() << kLeftToMakeSanitize;
   ASSERT_EQ(run("report examples/nine-cities.toml -o '" + (folder_ / "out").string() + "'"), 0);
   EXPECT_EQ(head_of(folder_ / "out/map.png"), "\x89PNG\r\n\x1a\n");
   EXPECT_EQ(head_of(folder_ / "out/map.svg").substr(0, 4), "<svg");
@@ -59,7 +61,7 @@ TEST_F(Report, WritesSvgPngAndOnePage) {
 
 // The README shows what this command draws; COTILLION_BLESS=1 puts it there.
 TEST_F(Report, DrawsThePictureOfTheReadme) {
-  if (cotillion::testing::kSanitized) GTEST_SKIP() << "a search that takes minutes there";
+  if (is_left_to_make_sanitize()) GTEST_SKIP() << kLeftToMakeSanitize;
   const fs::path out = folder_ / "out", docs = COTILLION_SOURCE_DIR "/docs";
   ASSERT_EQ(
       run("report examples/nine-cities.toml --memory 0B --no-png --dark -o '" + out.string() + "'"),
