@@ -157,10 +157,6 @@ Rows cut(Rows rows, std::size_t most, std::string& note, const char* noun) {
   return rows;
 }
 
-}  // namespace
-
-namespace {
-
 bool counts_staleness(const SideBySide& sides) {
   return std::any_of(sides.columns.begin(), sides.columns.end(), [](const OutcomeColumn& column) {
     return std::any_of(
